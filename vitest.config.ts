@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { WAIT_LIMIT_MS } from './tests/support/eventually';
 
 /** A worker ends when the next file is of another project, and a new one loads all modules again. So projects follow each other. */
 const PROJECTS = ['product', 'replacing', 'unit'];
@@ -49,11 +50,11 @@ export default defineConfig({
     // More workers than cores, because many files mostly wait.
     maxWorkers: 4,
     sequence: { sequencer: ProjectsInTurn },
-    // A machine that others use may be three times slower. Polls and tests end as soon as they can, so only failures take the
-    // whole timeout.
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
-    expect: { poll: { timeout: 30_000 } },
+    // A machine that others use may be four times slower. Polls and tests end as soon as they can, so only failures take the whole
+    // timeout. A file sets another one only where the time is what it tests.
+    testTimeout: 300_000,
+    hookTimeout: 600_000,
+    expect: { poll: { timeout: WAIT_LIMIT_MS } },
     projects: [
       {
         extends: true,

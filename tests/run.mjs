@@ -13,7 +13,7 @@ import { obtainChromium } from './support/browser.mjs';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const E2E = join(ROOT, 'tests', 'e2e');
-const CHECK_LIMIT_MS = 5 * 60_000;
+const CHECK_LIMIT_MS = 20 * 60_000;
 const TESTS_LIMIT_MS = 75 * 60_000;
 /** A file system in memory. The tests create and remove thousands of files of databases. */
 const MEMORY = '/dev/shm';

@@ -9,7 +9,7 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { copyClients } from './copied-clients';
 
 const run = promisify(execFile);
-const INSTALL_LIMIT_MS = 90_000;
+const INSTALL_LIMIT_MS = 280_000;
 
 /** The MCP server as an operator has it: packed, and installed into a folder outside of the repository. */
 export interface InstalledMcp {

@@ -73,7 +73,7 @@ describe.skipIf(isMissing)(`the MCP server${reason}`, () => {
     fixture = await createFixture({ base: server, api: server, receiver });
     reader = await open(await mint(fixture.id, ['read']));
     writer = await open(fixture.key, ['--allow-writes']);
-  }, 120_000);
+  });
   afterAll(async () => {
     for (const assistant of opened) await assistant.close();
     await relay?.stop();

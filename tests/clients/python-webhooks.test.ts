@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, type TestContext } from 'vitest';
 import { createWebhookSecret, signPayload } from '../../server/webhooks/signature';
 import { Customer } from '../support/customer';
+import { WAIT_LIMIT_MS } from '../support/eventually';
 import { scoredSession } from '../support/facts';
-import { INSTALL_LIMIT_MS } from '../support/generators/python-tools';
 import { findFreePort } from '../support/ports';
 import { waitUntil } from '../support/receiver';
 import { startTestServer, type TestServer } from '../support/server';
@@ -15,8 +15,6 @@ import { installPythonClient, type PythonClient } from './python-environment';
 
 // The receivers of the README, in Flask and in FastAPI, get what the real server signs and sends.
 
-const SETUP_LIMIT_MS = INSTALL_LIMIT_MS + 120_000;
-const START_LIMIT_MS = 60_000;
 const KINDS = ['flask', 'fastapi'] as const;
 
 /** What an application answered to a request; the server may have got another status. */
@@ -48,7 +46,7 @@ beforeAll(async () => {
   });
   customer = await Customer.create(server);
   client = await installPythonClient(directory).catch((error: Error) => error);
-}, SETUP_LIMIT_MS);
+});
 afterAll(async () => {
   await server.stop();
   await rm(directory, { recursive: true });
@@ -81,7 +79,7 @@ describe.each(KINDS)('a receiver in %s', (kind) => {
           () => true,
           () => false,
         ),
-      START_LIMIT_MS,
+      WAIT_LIMIT_MS,
     );
     // That was a GET.
     await waitUntil(() => application.answered.length > 0);

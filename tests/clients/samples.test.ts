@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { type Receiver, startReceiver } from '../support/receiver';
 import { startTestServer, type TestServer } from '../support/server';
-import { expectOutput, prepareSamples, SAMPLES_LIMIT_MS } from './samples';
+import { expectOutput, prepareSamples } from './samples';
 
 const run = promisify(execFile);
 
@@ -19,7 +19,7 @@ afterAll(async () => {
 });
 
 describe('the samples of the document', () => {
-  it('work in a shell', { timeout: SAMPLES_LIMIT_MS }, async () => {
+  it('work in a shell', async () => {
     const { key, samples } = await prepareSamples(server, receiver, 'Shell');
     const script = samples.map(({ operationId, source }) => `echo "== ${operationId}"\n${source}\necho`).join('\n');
     const env = { PATH: process.env.PATH, NODE_ENV: 'test' as const, BASE: server.url, KEY: key };

@@ -11,7 +11,6 @@ import type { TestServer } from '../support/server';
 // product makes, and the address of the webhook, are those of the test. Those of the shell run in samples.test.ts, the others where
 // the client of their language is installed.
 
-export const SAMPLES_LIMIT_MS = 120_000;
 const EXAMPLE = { webhook: 'whk_', delivery: 'dlv_', event: 'evt_', receipt: 'era_' };
 const EXAMPLE_URL = 'https://example.com/hooks/bots';
 

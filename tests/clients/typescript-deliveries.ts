@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ReceivedDelivery, verifyWebhook } from '../../clients/typescript/src/webhooks';
 import { signPayload } from '../../server/webhooks/signature';
+import { WAIT_LIMIT_MS } from '../support/eventually';
 import { scoredSession } from '../support/facts';
 import { type Received, type Receiver, startReceiver, waitUntil } from '../support/receiver';
 import { startTestServer, type TestServer } from '../support/server';
@@ -45,7 +46,7 @@ export function describeDeliveries(getClient: () => InstalledPackage): void {
     const hosts = [...FRAMEWORKS.map((name) => addresses[name]!), plain.url].map((url) => new URL(url).host);
     const settings = { WEBHOOK_ALLOW_HOSTS: hosts.join(','), WEBHOOK_RETRY_DELAYS: RETRY_DELAYS };
     server = await startTestServer(settings);
-  }, 60_000);
+  });
   beforeEach(async () => {
     lines.length = 0;
     plain.received.length = 0;
@@ -75,7 +76,7 @@ export function describeDeliveries(getClient: () => InstalledPackage): void {
   const waitForLines = (count: number) =>
     waitUntil(
       () => lines.length >= count,
-      15_000,
+      WAIT_LIMIT_MS,
       () => `${lines.length} of ${count} lines`,
     );
   const send = async (url: string, { headers, body }: Pick<Received, 'headers' | 'body'>) => {

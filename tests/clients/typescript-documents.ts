@@ -44,7 +44,6 @@ export function describeDocuments(getContext: () => Promise<Context>): void {
       const found = await context.client.compile(['wrong.mts'], compiler);
       expect([...new Set(found.map((error) => error.split(' ')[0]))]).toEqual(wrong);
     },
-    60_000,
   );
 
   describe('the README', () => {
@@ -55,7 +54,7 @@ export function describeDocuments(getContext: () => Promise<Context>): void {
       expect(others[0]).toContain(`-${version}.tgz`);
     });
 
-    it('has programs that compile', { timeout: 60_000 }, async () => {
+    it('has programs that compile', async () => {
       const files = programs.map(({ name }) => `readme/${name}`);
       expect(await context.client.compile(files)).toEqual([]);
     });

@@ -7,7 +7,7 @@ import { type Receiver, startReceiver } from '../support/receiver';
 import { startTestServer, type TestServer } from '../support/server';
 import { type FaultyRelay, startFaultyRelay } from './faulty-relay';
 import { copyPrograms, type InstalledPackage, installClient, linkPackages } from './installed-package';
-import { expectOutput, prepareSamples, SAMPLES_LIMIT_MS, writeSamples } from './samples';
+import { expectOutput, prepareSamples, writeSamples } from './samples';
 import { describeDeliveries } from './typescript-deliveries';
 import { describeDocuments } from './typescript-documents';
 
@@ -30,7 +30,7 @@ beforeAll(async () => {
   elsewhere = await startReceiver();
   server = await startTestServer({ WEBHOOK_ALLOW_HOSTS: receiver.host });
   relay = await startFaultyRelay(server.url);
-}, 120_000);
+});
 afterAll(async () => {
   await relay.stop();
   await server.stop();
@@ -61,7 +61,7 @@ describe('the package', () => {
 });
 
 describe('a program of a customer', () => {
-  it('lists, labels, manages a webhook and exports', { timeout: 60_000 }, async () => {
+  it('lists, labels, manages a webhook and exports', async () => {
     const { key } = await createTenant(SESSIONS);
     const env = { BASE: server.url, KEY: key, RECEIVER: receiver.url };
     const { sessions, bots, ...seen } = JSON.parse((await client.runNode('walk.mjs', env)).stdout);
@@ -93,7 +93,7 @@ describe('a program of a customer', () => {
 });
 
 describe('the samples of the document', () => {
-  it('compile, and work', { timeout: SAMPLES_LIMIT_MS }, async () => {
+  it('compile, and work', async () => {
     const { key, samples } = await prepareSamples(server, receiver, 'TypeScript');
     const names = await writeSamples(client.home, samples, 'ts');
     expect(await client.compile(names)).toEqual([]);
@@ -124,7 +124,7 @@ describe('a call that fails', () => {
     await server.ingest(id, [correlated('s-0', 'ada')]);
     const env = { RELAY: relay.url, KEY: key, RECEIVER: receiver.url, ELSEWHERE: elsewhere.url };
     observed = JSON.parse((await client.runNode('faults.mjs', env)).stdout);
-  }, 90_000);
+  });
 
   it.each<[name: string, value: unknown, requests: number]>([
     ['get after 500, 503 and a cut', 'object', 4],

@@ -189,4 +189,4 @@ const EXAMPLE: Action[] = [
 it('the books close after every action, and say what happened', async () => {
   const actions = fc.array(action, { minLength: 6, maxLength: 14 });
   await fc.assert(fc.asyncProperty(actions, play), { numRuns: 12, endOnFailure: true, examples: [[EXAMPLE]] });
-}, 120_000);
+});

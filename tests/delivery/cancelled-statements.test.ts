@@ -119,4 +119,4 @@ it('while statements are cancelled and connections are ended, every answer is ri
   for (const count of Object.values(counts)) expect(count).toBeGreaterThan(0);
   const listed = await admin`select id, label_notes from sessions where integration_id = ${writes.id} order by id`;
   expect(listed.map((row) => [row.id, row.label_notes])).toEqual(stored.sort().map((id) => [id, id]));
-}, 120_000);
+});

@@ -8,6 +8,7 @@ import { asOperator } from '../../server/audit/acts';
 import { revokeSite } from '../../server/domain/sites';
 import { DRIVEN, openPageSite, Tab } from '../support/beacon';
 import { createTestDatabase, type TestDatabase } from '../support/database';
+import { WAIT_LIMIT_MS } from '../support/eventually';
 import { scoredSession } from '../support/facts';
 import { endProducts } from '../support/product';
 import { type Received, type Receiver, startReceiver, waitUntil } from '../support/receiver';
@@ -117,7 +118,7 @@ it('attempts are made once, at the database’s due times, and no lease is stole
   expect(new Set((await site.listDeliveries(tenant)).map(({ attempts, logged }) => `${attempts} ${logged}`))).toEqual(
     new Set(['1 1', '2 2']),
   );
-}, 90_000);
+});
 
 it('pages that are open go on, and are judged, when the server’s clock steps back', async () => {
   await stepTo(3 * HOUR_MS);
@@ -131,12 +132,12 @@ it('pages that are open go on, and are judged, when the server’s clock steps b
   expect((await tab.send()).status).toBe(200);
   tab.navigate();
   expect((await tab.send({ e: DRIVEN })).status).toBe(200);
-  await waitUntil(async () => (await readSessions())[0]?.riskLevel === 'bot', 20_000);
+  await waitUntil(async () => (await readSessions())[0]?.riskLevel === 'bot');
   expect(await readSessions()).toHaveLength(1);
   // Nor is a site remembered for longer.
   await revokeSite(asOperator(database.db), { id: page.siteId });
-  await expect.poll(async () => (await tab.send()).status, { timeout: 20_000, interval: 500 }).toBe(204);
-}, 60_000);
+  await expect.poll(async () => (await tab.send()).status, { interval: 500 }).toBe(204);
+});
 
 it('a clock that stepped back does not keep the engine from repairing itself after an outage of the database', async () => {
   const count = (message: string) => server.stderr().split(message).length - 1;
@@ -147,11 +148,11 @@ it('a clock that stepped back does not keep the engine from repairing itself aft
     await stepTo(aheadMs);
     await relay.cut();
     // The engine notices an outage at a pulse. It may pass over one that is shorter than the time between two.
-    await waitUntil(() => count('engine: the database does not answer') > n, 15_000);
+    await waitUntil(() => count('engine: the database does not answer') > n);
     await relay.restore();
     await waitUntil(
       () => countRepairs() > n,
-      15_000,
+      WAIT_LIMIT_MS,
       () => `${countRepairs()} repairs after ${n + 1} outages`,
     );
   }

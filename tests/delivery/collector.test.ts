@@ -192,7 +192,7 @@ describe('a session of a page', () => {
       const open = 'select from collected_sessions where integration_id = $1 and due_at is not null';
       return (await server.service.db.query(open, [own.integrationId])).length === 0;
     };
-    await waitUntil(isQuiet, 30_000);
+    await waitUntil(isQuiet);
   });
 
   it('tells its final facts in one piece: events, score, close', async () => {
@@ -392,7 +392,7 @@ describe('a process that dies', () => {
     process.signal('SIGTERM');
     await process.endWithin();
     await database.drop();
-  }, 150_000);
+  });
 });
 
 /** The head of a batch is enough for the refusal, and the connection stays open for what comes next. */

@@ -369,7 +369,7 @@ describe('a recovery', () => {
       skippedSent: 0,
       hasMore: false,
     });
-    await receiver.waitFor(1_201, 20_000);
+    await receiver.waitFor(1_201);
     await waitUntil(async () => (await countPending()) === 0);
     expect(await staff.deliveries.recover({ id, startDate: '2020-01-01' })).toMatchObject({ recovered: 0 });
   });

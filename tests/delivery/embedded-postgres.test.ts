@@ -86,7 +86,7 @@ const userPids = (url: string) =>
     return rows.map(({ pid }) => Number(pid));
   });
 const expectUsers = (url: string, count: number) =>
-  expect.poll(() => userPids(url).catch(() => []), { timeout: 20_000 }).toHaveLength(count);
+  expect.poll(() => userPids(url).catch(() => [])).toHaveLength(count);
 
 const pidFile = () => join(dataDir, 'postgres', 'postmaster.pid');
 const isRunning = () => existsSync(pidFile());
@@ -150,7 +150,7 @@ afterEach(async () => {
   expect(wasRunning, 'the last user stopped the server').toBe(false);
 });
 
-describe('the embedded Postgres on its first start', { timeout: 60_000 }, () => {
+describe('the embedded Postgres on its first start', () => {
   it('initialises a cluster and a database on the first start, keeps its password private, and keeps all over a restart', async () => {
     const first = await start();
     expect(first.isNew).toBe(true);
@@ -207,7 +207,7 @@ describe('the embedded Postgres on its first start', { timeout: 60_000 }, () => 
     const user = spawnUser();
     const isHalfMade = () =>
       existsSync(dataDir) && readdirSync(dataDir).some((name) => existsSync(join(dataDir, name, 'cluster/PG_VERSION')));
-    await expect.poll(isHalfMade, { interval: 5, timeout: 20_000 }).toBe(true);
+    await expect.poll(isHalfMade, { interval: 5 }).toBe(true);
     await end(user, () => process.kill(-Number(user.pid), 'SIGKILL'));
     expect(existsSync(join(dataDir, 'postgres'))).toBe(false);
     for (const name of readdirSync(dataDir)) removeSharedMemory(join(dataDir, name, 'cluster', 'postmaster.pid'));
@@ -246,7 +246,7 @@ describe('the embedded Postgres on its first start', { timeout: 60_000 }, () => 
   });
 });
 
-describe('the embedded Postgres', { timeout: 60_000 }, () => {
+describe('the embedded Postgres', () => {
   beforeEach(async () => {
     const from = join(prepared, 'data');
     if (!existsSync(from)) {
@@ -374,7 +374,7 @@ describe('the embedded Postgres', { timeout: 60_000 }, () => {
       const now = await userPids(staying.url).catch(() => before);
       return now.length === 2 && !now.some((pid) => before.includes(pid));
     };
-    await expect.poll(isRegained, { timeout: 20_000 }).toBe(true);
+    await expect.poll(isRegained).toBe(true);
     await leaving.stop();
     await writeFact(staying.url);
     await staying.stop();
@@ -386,7 +386,7 @@ describe('the embedded Postgres', { timeout: 60_000 }, () => {
     const killed = postmasterPid();
     process.kill(killed, 'SIGKILL');
     const readAgain = () => readFact(users[0]!.url).catch(() => null);
-    await expect.poll(readAgain, { timeout: 20_000 }).toBe(42);
+    await expect.poll(readAgain).toBe(42);
     expect(postmasterPid()).not.toBe(killed);
     await expectUsers(users[0]!.url, 2);
     for (const { stop } of users) await stop();
@@ -401,7 +401,7 @@ describe('the embedded Postgres', { timeout: 60_000 }, () => {
     writeFileSync(settings, 'not a setting');
     process.kill(postmasterPid(), 'SIGKILL');
     const restarts = () => logged.filter(({ text }) => text.includes('restarting it'));
-    await expect.poll(() => restarts().length, { timeout: 30_000 }).toBeGreaterThanOrEqual(5);
+    await expect.poll(() => restarts().length).toBeGreaterThanOrEqual(5);
     const [first, ...others] = restarts();
     expect(first!.text).toMatch(/was not running/);
     for (const { text } of others) expect(text).toMatch(/ended again.*FATAL: configuration file .* contains errors/);
@@ -409,7 +409,7 @@ describe('the embedded Postgres', { timeout: 60_000 }, () => {
     expect(others[3]!.atMs - first!.atMs).toBeGreaterThanOrEqual(3_000);
     writeFileSync(settings, intact);
     const readAgain = () => readFact(user.url).catch(() => null);
-    await expect.poll(readAgain, { timeout: 30_000 }).toBe(42);
+    await expect.poll(readAgain).toBe(42);
     await expectUsers(user.url, 1);
     await user.stop();
   });

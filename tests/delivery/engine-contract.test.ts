@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, it } from 'vitest';
 import { eventually } from '../support/eventually';
 import { findInngest, type InngestServer } from '../support/inngest-server';
 import { createEmbeddedEngines, createServerEngine, type WorkflowEngine } from '../support/workflow-engines';
@@ -13,8 +13,6 @@ import { registerStepRules } from './engine-rules/steps';
 // The rules that our functions rely on, tested on the embedded engine and on a real Inngest server.
 
 const inngest = findInngest(process.env);
-const isRemote = inngest !== null;
-vi.setConfig({ testTimeout: isRemote ? 180_000 : 30_000, hookTimeout: 60_000 });
 
 let server: InngestServer | undefined;
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAlertRuleInput } from '../../contract/alert-rules';
 import { openDatabase } from '../../db/client';
 import { migrateDatabase } from '../../db/migrate';
@@ -24,7 +24,6 @@ import { openSite, type Site, type Tenant } from '../support/site';
 
 const MINUTE_MS = 60_000;
 const inngest = findInngest(process.env);
-vi.setConfig({ testTimeout: 200_000, hookTimeout: 60_000 });
 const found = inngest?.description ?? 'none: INNGEST_BASE_URL is unset and no inngest-cli is installed';
 
 interface Stack {

@@ -55,7 +55,7 @@ beforeAll(async () => {
   tenant = await site.createTenant();
   ({ secret } = await site.subscribe(server, tenant, `${receiver.url}/hook`));
   await createStaff(asOperator(database.db), { email: EMAIL, password: PASSWORD, role: 'admin' });
-}, 120_000);
+});
 
 afterAll(async () => {
   await endProducts();

@@ -58,7 +58,7 @@ beforeAll(async () => {
   staff = await createStaffClient(server, 'admin');
   const body = { url: receiver.url, eventType: 'BotDetected' };
   expect((await server.call('POST', '/v1/webhooks', { key: tenant.key, body })).status).toBe(200);
-}, 120_000);
+});
 
 afterAll(async () => {
   await server.stop();
@@ -291,7 +291,6 @@ it.each(Object.keys(OUTAGES))(
     await waitUntil(() => receiver.received.length > received);
     await waitUntil(async () => (await listRequestedSweeps()).some((id) => !sweeps.has(id)));
   },
-  120_000,
 );
 
 it('requests on connections that died silently end soon, even if the database serves new ones', async () => {

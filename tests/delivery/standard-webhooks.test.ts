@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createWebhookSecret } from '../../server/webhooks/signature';
-import { INSTALL_LIMIT_MS, installPythonTools } from '../support/generators/python-tools';
+import { installPythonTools } from '../support/generators/python-tools';
 import { type Receiver, startReceiver } from '../support/receiver';
 import { startTestServer, type TestServer } from '../support/server';
 
@@ -28,7 +28,7 @@ beforeAll(async () => {
     (tools) => join(tools, 'bin/python'),
     (error: Error) => error,
   );
-}, INSTALL_LIMIT_MS);
+});
 afterAll(async () => {
   await server.stop();
   await receiver.stop();

@@ -86,7 +86,7 @@ it('two servers share the work, and no attempt is made by both', async () => {
     for (const request of more.arrived()) senders.add(senderOf(request));
   }
   expect(senders.size).toBe(2);
-}, 90_000);
+});
 
 it('simultaneous failures on two servers are all counted, and the third disables once, with its class', async () => {
   const EVENTS = 6;

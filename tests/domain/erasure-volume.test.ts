@@ -75,4 +75,4 @@ it('a user with 10,000 sessions is erased while facts about others are taken', a
   const [left] =
     await sql`select count(*)::int as n from sessions where integration_id = ${customer.id} and page_url like '%ada-4711%'`;
   expect(left!.n).toBe(0);
-}, 180_000);
+});

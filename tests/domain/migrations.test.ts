@@ -67,7 +67,7 @@ describe('migrations', () => {
     await admin.end();
   });
 
-  describe('while processes of the version before use the database', { timeout: 60_000 }, () => {
+  describe('while processes of the version before use the database', () => {
     let sql: postgres.Sql;
     beforeEach(async () => {
       await migrateBy(
@@ -88,7 +88,7 @@ describe('migrations', () => {
         .poll(
           () => sql`select 1 from pg_locks l join pg_database d on d.oid = l.database and d.datname = current_database()
                      where not granted and mode = 'AccessExclusiveLock' and relation = ${table}::regclass`,
-          { timeout: 20_000, interval: 20 },
+          { interval: 20 },
         )
         .toHaveLength(1);
 
@@ -113,7 +113,7 @@ describe('migrations', () => {
       const log = { warn: (_: object, message: string) => void warnings.push(message) };
       const options = { url: database.url, directory, region: 'us', log, signal: stopping.signal };
       const ends = [migrateDatabase(options), migrateDatabase(options)].map((one) => one.catch((error) => error));
-      await expect.poll(() => warnings.length, { timeout: 20_000 }).toBeGreaterThan(0);
+      await expect.poll(() => warnings.length).toBeGreaterThan(0);
       stopping.abort(new Error('enough'));
       expect(await Promise.all(ends)).toEqual([stopping.signal.reason, stopping.signal.reason]);
       await backup`commit`;

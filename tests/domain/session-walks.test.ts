@@ -138,7 +138,7 @@ describe.each(STATES)('with statistics %s', (_, prepare) => {
     recorder = recordStatements(database.db);
     const integration = { id: TENANT, plan: 'enterprise', tier: 'enterprise', mediumAt: 40, botAt: 70 } as const;
     context = { integration, db: database.db, cursorKey: Buffer.alloc(32) };
-  }, 120_000);
+  });
   afterAll(() => database.drop());
 
   /** Walks a stretch. Answers the plans of its statement, one for its parameters and a generic one. */

@@ -122,12 +122,12 @@ describe('a first start', () => {
     expect(ended.stderr).not.toContain('"level":"warn"');
     expect(ended.stdout).toBe('');
     await waitForNoPostgres(dataDir, 0);
-  }, 90_000);
+  });
 
   it('that is interrupted shows the demo key, which the start before could not, leaves nothing running, and the next start works', async () => {
     const port = String(await findFreePort());
     const interrupted = spawnProduct(dataDir, { PORT: port });
-    await waitUntil(async () => (await findPostgres(dataDir)) !== null, 30_000);
+    await waitUntil(async () => (await findPostgres(dataDir)) !== null);
     interrupted.signalGroup('SIGINT');
     expect(await interrupted.endWithin()).toMatchObject({ code: 0, signal: null });
     await waitForNoPostgres(dataDir, 0);
@@ -136,7 +136,7 @@ describe('a first start', () => {
     const { demo, ...product } = await start(NPM_START);
     expect(product.stdout()).not.toMatch(/aik_v1_|demo (sign-in|api key|session)|shown this once/i);
     await readSessions(product, demo.demoKey);
-  }, 120_000);
+  });
 });
 
 it('a start that waits for the recovery of Postgres is given up on a signal, and leaves nothing running', async () => {
@@ -149,11 +149,11 @@ it('a start that waits for the recovery of Postgres is given up on a signal, and
   await chown(join(cluster, 'standby.signal'), uid, gid);
   await appendFile(join(cluster, 'postgresql.auto.conf'), 'hot_standby = off\n');
   const waiting = spawnProduct(dataDir, { PORT: '0' });
-  await waitUntil(async () => (await findPostgres(dataDir)) !== null, 30_000);
+  await waitUntil(async () => (await findPostgres(dataDir)) !== null);
   waiting.signalGroup('SIGTERM');
   expect(await waiting.endWithin()).toMatchObject({ code: 0, signal: null, stderr: '' });
   await waitForNoPostgres(dataDir, 10_000);
-}, 90_000);
+});
 
 describe('the product', () => {
   it('makes generated files readable only by their owner', async () => {
@@ -164,7 +164,7 @@ describe('the product', () => {
       const info = await stat(join(dataDir, name));
       expect(`${name} ${(info.mode & 0o777).toString(8)}`).toBe(`${name} ${info.isDirectory() ? '700' : '600'}`);
     }
-  }, 90_000);
+  });
 
   it('refuses a second start on a taken port in one line, and the first one keeps its Postgres', async () => {
     const { demo, ...product } = await start(NPM_START);
@@ -176,7 +176,7 @@ describe('the product', () => {
     expect(ended.stdout).not.toContain('/swagger');
     expect(await findPostgres(dataDir)).toBe(postgres);
     await readSessions(product, demo.demoKey);
-  }, 90_000);
+  });
 
   /** Opens a request whose body is sent later. */
   async function openRequest({ port }: Product, path: string, key: string) {
@@ -220,7 +220,7 @@ describe('the product', () => {
       key,
       body.data.map((one: { id: string }) => one.id),
     );
-  }, 120_000);
+  });
 
   it('ends on Ctrl-C with all its processes and code 0; another region is refused in one line; the next start has all data and sends what a command caused in between', async () => {
     const { demo, ...product } = await start(NPM_START);
@@ -247,7 +247,7 @@ describe('the product', () => {
     await waitUntil(() => arrived('/later').length > 0);
     expect(arrived('/later').map(({ body }) => JSON.parse(body).sessionId)).toEqual([sessionId]);
     await unsubscribe(next, key, [id]);
-  }, 120_000);
+  });
 });
 
 describe('an invalid setting', () => {
@@ -291,7 +291,7 @@ describe('an invalid setting', () => {
       new SettingError(`DATA_DIR: ${damaged} must have 32 bytes in base64; restore it`),
     );
     await waitForNoPostgres(dataDir, 0);
-  }, 60_000);
+  });
 
   it('DATA_DIR that has lost the secret which webhooks need is named in one line, nothing replaces the secret, and a start with another warns', async () => {
     const dataDir = await makeDataDir();
@@ -314,7 +314,7 @@ describe('an invalid setting', () => {
     expect(await started.endWithin()).toMatchObject({ code: 0 });
     await writeFile(lost, before);
     expect(await runAdmin(dataDir, list)).toMatchObject({ code: 0 });
-  }, 90_000);
+  });
 
   it('DATA_DIR whose Postgres cannot start gives the line that says why', async () => {
     const dataDir = await makeDataDir();
@@ -323,23 +323,19 @@ describe('an invalid setting', () => {
     expect(ended).toMatchObject({ code: 1, stdout: '' });
     expect(ended.stderr).toMatch(/^Embedded Postgres in .*\bpostgres\b.*\n$/);
     expect(ended.stderr).not.toContain('"stack"');
-  }, 60_000);
+  });
 
   it.each([
     ['PORT', { PORT: 'x' }],
     ['DATABASE_URL', { DATABASE_URL: database, APP_SECRET: secret }],
-  ])(
-    '%s, of %o, ends the start with one line on stderr and exit code 1',
-    async (name, settings) => {
-      const dataDir = await makeDataDir();
-      const ended = await spawnProduct(dataDir, { PORT: '0', ...settings }).endWithin();
-      expect(ended.code).toBe(1);
-      expect(ended.stderr.trimEnd().split('\n')).toEqual([expect.stringMatching(new RegExp(`\\b${name}\\b`))]);
-      expect(ended.stdout).toBe('');
-      expect(existsSync(dataDir)).toBe(false);
-    },
-    30_000,
-  );
+  ])('%s, of %o, ends the start with one line on stderr and exit code 1', async (name, settings) => {
+    const dataDir = await makeDataDir();
+    const ended = await spawnProduct(dataDir, { PORT: '0', ...settings }).endWithin();
+    expect(ended.code).toBe(1);
+    expect(ended.stderr.trimEnd().split('\n')).toEqual([expect.stringMatching(new RegExp(`\\b${name}\\b`))]);
+    expect(ended.stdout).toBe('');
+    expect(existsSync(dataDir)).toBe(false);
+  });
 });
 
 describe('kill -9', () => {
@@ -379,7 +375,7 @@ describe('kill -9', () => {
     await expectRedelivery(product, key, underWay, '/unanswered', TAKE_OVER_LIMIT_MS);
     await expectRedelivery(product, key, pending, '/refused', RECOVERY_LIMIT_MS);
     await unsubscribe(product, key, [pending, underWay]);
-  }, 120_000);
+  });
 
   it('of server and Postgres: the next start uses the same data and sends what was pending', async () => {
     receiver.answer = () => 503;
@@ -402,5 +398,5 @@ describe('kill -9', () => {
     const product = await start();
     expect(await readSessions(product, key)).toEqual(sessions);
     await expectRedelivery(product, key, id, '/refused-again', RECOVERY_LIMIT_MS);
-  }, 120_000);
+  });
 });

@@ -61,7 +61,7 @@ beforeAll(async () => {
       insert into cron_runs values (new.function_id, new.event->'data'->>'scheduledAt'); return null; end $$;
     create trigger note_cron_run after insert on engine.run for each row
       when (new.event->>'name' = 'inngest/scheduled.timer') execute function note_cron_run()`);
-}, 120_000);
+});
 afterAll(async () => {
   await endProducts();
   await balancer?.stop();
@@ -259,7 +259,7 @@ it('the death of one server loses nothing and breaks only its own requests; othe
     const { data } = (await client.call('GET', '/v1/stats', { key: tenant.key })).body;
     expect(data).toMatchObject({ totalSessions: sessions.size, botSessions: sessions.size });
   }
-}, 120_000);
+});
 
 it('crons run once a minute in all, not once per server', async () => {
   const read = () =>
@@ -274,7 +274,7 @@ it('crons run once a minute in all, not once per server', async () => {
     const minutes = minutesOf(runs, id);
     expect([id, minutes]).toEqual([id, minutes.map((_, n) => minutes[0]! + n)]);
   }
-}, 150_000);
+});
 
 // From here on the servers end.
 

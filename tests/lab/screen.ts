@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { WAIT_LIMIT_MS } from '../support/eventually';
 import { type Devices, writeScript } from './people/devices';
 
 // A screen without hardware: an X server in memory with a window manager. Input comes only through the X server, as from
 // a mouse and a keyboard; nothing speaks a browser's own protocols.
 
 const SIZE = { width: 1_440, height: 1_240 };
-const START_LIMIT_MS = 30_000;
 const CLOSE_LIMIT_MS = 6_000;
 /** A key that no page sees closes the window in front, as a click on the window's cross does. */
 const CLOSE_KEY = 'XF86Close';
@@ -102,14 +102,14 @@ async function startWindowManager(screen: Screen): Promise<void> {
   const args = ['--config-file', settings, '--startup', 'echo'];
   const { stdout } = screen.open('openbox', args, {}, ['ignore', 'pipe', 'ignore']);
   const started = new Promise((resolve) => stdout!.once('data', resolve));
-  const late = sleep(START_LIMIT_MS, null, { ref: false });
+  const late = sleep(WAIT_LIMIT_MS, null, { ref: false });
   if ((await Promise.race([started, late])) === null) throw new Error('the window manager did not start');
 }
 
 /** Reads the number of the display that the X server has chosen. */
 function readDisplay(server: ChildProcess): Promise<number> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error('the X server did not start')), START_LIMIT_MS);
+    const timer = setTimeout(() => reject(new Error('the X server did not start')), WAIT_LIMIT_MS);
     let text = '';
     server.once('error', reject);
     server.stdio[3]!.on('data', (piece: Buffer) => {

@@ -24,7 +24,6 @@ import { loadSubjects } from './subjects';
 // time. It shows that the laboratory works, and that the clearest cases are judged right. How often they are is measured by
 // `npm run lab`.
 
-const LIMIT_MS = 120_000;
 /** Who types nothing through the DevTools protocol leaves little but presses without pressure: too little for `bot`. */
 const DRIVERS = [
   ['playwright-fill', 'bot'],
@@ -67,13 +66,13 @@ beforeAll(async () => {
     return { ...opening, steps: shorten(opening.steps) };
   };
   stage = { ...opened, pages: { ...pages, open } };
-}, LIMIT_MS);
+});
 afterAll(async () => {
   await stage?.pages.close();
   await stage?.sql.end();
   await endProducts();
   await database?.drop();
-}, LIMIT_MS);
+});
 
 const visit = async (subject: Subject) => {
   const recording = await waitForRecording(stage, await actOut(stage, subject, 'quiz', 2));
@@ -101,14 +100,14 @@ it('a screen has its window manager before a window opens on it', async ({ skip 
   }
 });
 
-it.concurrent.for(DRIVERS)('%s is at least %s', { timeout: LIMIT_MS }, async ([name, risk], { skip, expect }) => {
+it.concurrent.for(DRIVERS)('%s is at least %s', async ([name, risk], { skip, expect }) => {
   const missing = find(name).findMissing();
   skip(missing !== null, `not installed: ${missing}`);
   const { botScore, detectionFlags } = await visit(find(name));
   expect(botScore, detectionFlags.join()).toBeGreaterThanOrEqual(THRESHOLDS[risk]);
 });
 
-it.concurrent.for(PEOPLE)('%s is not noticed', { timeout: LIMIT_MS }, async (name, { skip, expect }) => {
+it.concurrent.for(PEOPLE)('%s is not noticed', async (name, { skip, expect }) => {
   const missing = find(name).findMissing();
   skip(missing !== null, `not installed: ${missing}`);
   const { botScore, detectionFlags } = await visit(find(name));

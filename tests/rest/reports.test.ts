@@ -189,7 +189,7 @@ describe('a report', () => {
       expect(file.text).toMatch(/^%PDF-1\.7/);
       expect(recordCount).toBeGreaterThan(0);
     }
-  }, 120_000);
+  });
 
   it('of a week agrees with the analytics', async () => {
     const made = await make({ template: 'weekly-overview', format: 'json' });

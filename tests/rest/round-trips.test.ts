@@ -43,7 +43,7 @@ beforeAll(async () => {
     values (${tenant.id}, 'dlv-1', 'whk-1', 'evt-1', 'Delivered', now())`;
   await sql.unsafe('analyze');
   recorder = recordStatements(server.service.db);
-}, 120_000);
+});
 afterAll(() => server.stop());
 
 /** Records the statements of one request, without the look-up of its key. */

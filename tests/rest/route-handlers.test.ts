@@ -24,7 +24,7 @@ let receiver: Receiver;
 beforeAll(async () => {
   receiver = await startReceiver();
   api = await startRouteHandlers({ WEBHOOK_ALLOW_HOSTS: receiver.host, QUOTA_FREE: '1' });
-}, 90_000);
+});
 afterAll(async () => {
   await api?.stop();
   await receiver.stop();

@@ -204,52 +204,43 @@ const sizes = fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLengt
 const budgets = fc.integer({ min: 1, max: 15 });
 const specs = fc.array(row, { minLength: 20, maxLength: 50 });
 const settings = { numRuns: 25, endOnFailure: true };
-const PROPERTY_LIMIT_MS = 120_000;
 
 describe('a list of sessions under a budget', () => {
-  it(
-    'misses nothing, repeats nothing and ends, with any filters',
-    async () => {
-      await fc.assert(
-        fc.asyncProperty(specs, filterSets, sizes, budgets, async (all, sets, pageSizes, budget) => {
+  it('misses nothing, repeats nothing and ends, with any filters', async () => {
+    await fc.assert(
+      fc.asyncProperty(specs, filterSets, sizes, budgets, async (all, sets, pageSizes, budget) => {
+        const rows = new Rows((await server.createTenant()).id);
+        await rows.add(all);
+        for (const set of sets) await expectWalk(rows, set, pageSizes, budget, async () => {});
+      }),
+      settings,
+    );
+  });
+
+  it('does so while sessions arrive and are labelled', async () => {
+    const incoming = fc.array(row, { minLength: 1, maxLength: 20 });
+    const labels = fc.array(fc.tuple(fc.nat(), fc.constantFrom(1 as const, -1 as const)), { maxLength: 20 });
+    await fc.assert(
+      fc.asyncProperty(
+        specs,
+        incoming,
+        labels,
+        filterSets,
+        sizes,
+        budgets,
+        async (all, more, given, sets, pageSizes, budget) => {
           const rows = new Rows((await server.createTenant()).id);
           await rows.add(all);
-          for (const set of sets) await expectWalk(rows, set, pageSizes, budget, async () => {});
-        }),
-        settings,
-      );
-    },
-    PROPERTY_LIMIT_MS,
-  );
-
-  it(
-    'does so while sessions arrive and are labelled',
-    async () => {
-      const incoming = fc.array(row, { minLength: 1, maxLength: 20 });
-      const labels = fc.array(fc.tuple(fc.nat(), fc.constantFrom(1 as const, -1 as const)), { maxLength: 20 });
-      await fc.assert(
-        fc.asyncProperty(
-          specs,
-          incoming,
-          labels,
-          filterSets,
-          sizes,
-          budgets,
-          async (all, more, given, sets, pageSizes, budget) => {
-            const rows = new Rows((await server.createTenant()).id);
-            await rows.add(all);
-            for (const set of sets)
-              await expectWalk(rows, set, pageSizes, budget, async (page) => {
-                if (more[page]) await rows.add([more[page]]);
-                if (given[page]) await rows.label(...given[page]);
-              });
-          },
-        ),
-        settings,
-      );
-    },
-    PROPERTY_LIMIT_MS,
-  );
+          for (const set of sets)
+            await expectWalk(rows, set, pageSizes, budget, async (page) => {
+              if (more[page]) await rows.add([more[page]]);
+              if (given[page]) await rows.label(...given[page]);
+            });
+        },
+      ),
+      settings,
+    );
+  });
 
   it('is short if the budget is spent, and continues from there', async () => {
     const rows = new Rows((await server.createTenant()).id);

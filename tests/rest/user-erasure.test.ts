@@ -64,7 +64,7 @@ async function eraseFully(customer: Customer, id = ID) {
 }
 
 const waitForReceipt = (customer: Customer, id: string) =>
-  eventually(async () => expect((await customer.read(`/v1/user-erasures/${id}`)).status).toBe('Completed'), 30_000);
+  eventually(async () => expect((await customer.read(`/v1/user-erasures/${id}`)).status).toBe('Completed'));
 
 /** Everything that counts sessions, users and courses, with who is in it left out. */
 async function readTotals(customer: Customer) {

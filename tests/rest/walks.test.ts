@@ -173,96 +173,82 @@ async function createModelled(specs: SessionSpec[], labelled: [number, 'bot' | '
 }
 
 const sessions = fc.array(session, { minLength: 30, maxLength: 60 });
-/** The property sends many requests, which take time on a busy machine. */
-const PROPERTY_LIMIT_MS = 120_000;
 const settings = { numRuns: 8, endOnFailure: true };
 
 describe('a walk over sessions', () => {
-  it(
-    'shows what a filter set selects, newest first, once each, with any page sizes',
-    async () => {
-      await fc.assert(
-        fc.asyncProperty(sessions, labels, filterSets, pageSizes, async (specs, labelled, sets, sizes) => {
-          const { customer, model } = await createModelled(specs, labelled);
-          for (const set of sets) {
-            const expectAfter = (last: { createdAt: string; id: string } | null) =>
-              sortedIds([...model.sessions.values()].filter((one) => matches(model, one, set) && isBehind(one, last)));
+  it('shows what a filter set selects, newest first, once each, with any page sizes', async () => {
+    await fc.assert(
+      fc.asyncProperty(sessions, labels, filterSets, pageSizes, async (specs, labelled, sets, sizes) => {
+        const { customer, model } = await createModelled(specs, labelled);
+        for (const set of sets) {
+          const expectAfter = (last: { createdAt: string; id: string } | null) =>
+            sortedIds([...model.sessions.values()].filter((one) => matches(model, one, set) && isBehind(one, last)));
+          await expectWalk(customer, {
+            path: withQuery('/v1/sessions', set),
+            pageSizes: sizes,
+            keyOf: idOf,
+            expectAfter,
+          });
+        }
+      }),
+      settings,
+    );
+  });
+
+  it('neither skips nor repeats while sessions arrive and are labelled', async () => {
+    const immutable = filterSets.map((sets) =>
+      sets.map(({ label: _, riskLevel: __, ...set }): Filters => set).slice(0, 5),
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        sessions,
+        inserts,
+        labels,
+        immutable,
+        pageSizes,
+        async (specs, incoming, relabelled, sets, sizes) => {
+          const modelled = await createModelled(specs, []);
+          const { customer, model } = modelled;
+          for (const set of sets)
             await expectWalk(customer, {
               path: withQuery('/v1/sessions', set),
               pageSizes: sizes,
               keyOf: idOf,
-              expectAfter,
-            });
-          }
-        }),
-        settings,
-      );
-    },
-    PROPERTY_LIMIT_MS,
-  );
-
-  it(
-    'neither skips nor repeats while sessions arrive and are labelled',
-    async () => {
-      const immutable = filterSets.map((sets) =>
-        sets.map(({ label: _, riskLevel: __, ...set }): Filters => set).slice(0, 5),
-      );
-      await fc.assert(
-        fc.asyncProperty(
-          sessions,
-          inserts,
-          labels,
-          immutable,
-          pageSizes,
-          async (specs, incoming, relabelled, sets, sizes) => {
-            const modelled = await createModelled(specs, []);
-            const { customer, model } = modelled;
-            for (const set of sets)
-              await expectWalk(customer, {
-                path: withQuery('/v1/sessions', set),
-                pageSizes: sizes,
-                keyOf: idOf,
-                expectAfter: (last) =>
-                  sortedIds(
-                    [...model.sessions.values()].filter((one) => matches(model, one, set) && isBehind(one, last)),
-                  ),
-                async between(page) {
-                  // A walk does not end while more sessions arrive ahead of it than it shows.
-                  if (page < 20) await modelled.send(incoming[page % incoming.length]!);
-                  const [nth, verdict] = relabelled[page] ?? [];
-                  if (nth !== undefined) await modelled.label(nth, verdict!);
-                },
-              });
-          },
-        ),
-        settings,
-      );
-    },
-    PROPERTY_LIMIT_MS,
-  );
-
-  it(
-    'of a user shows their sessions in the same order, while more arrive',
-    async () => {
-      await fc.assert(
-        fc.asyncProperty(sessions, inserts, pageSizes, async (specs, incoming, sizes) => {
-          const modelled = await createModelled(specs, []);
-          const { customer, model } = modelled;
-          for (const id of new Set([...model.sessions.values()].map(userOf).filter((one) => one !== null)))
-            await expectWalk(customer, {
-              path: `${pathOf('v1', 'users', id)}/sessions`,
-              pageSizes: sizes,
-              keyOf: idOf,
               expectAfter: (last) =>
-                sortedIds([...model.sessions.values()].filter((one) => userOf(one) === id && isBehind(one, last))),
-              between: (page) => modelled.send((incoming[page] ?? []).map((spec) => ({ ...spec, userId: id }))),
+                sortedIds(
+                  [...model.sessions.values()].filter((one) => matches(model, one, set) && isBehind(one, last)),
+                ),
+              async between(page) {
+                // A walk does not end while more sessions arrive ahead of it than it shows.
+                if (page < 20) await modelled.send(incoming[page % incoming.length]!);
+                const [nth, verdict] = relabelled[page] ?? [];
+                if (nth !== undefined) await modelled.label(nth, verdict!);
+              },
             });
-        }),
-        settings,
-      );
-    },
-    PROPERTY_LIMIT_MS,
-  );
+        },
+      ),
+      settings,
+    );
+  });
+
+  it('of a user shows their sessions in the same order, while more arrive', async () => {
+    await fc.assert(
+      fc.asyncProperty(sessions, inserts, pageSizes, async (specs, incoming, sizes) => {
+        const modelled = await createModelled(specs, []);
+        const { customer, model } = modelled;
+        for (const id of new Set([...model.sessions.values()].map(userOf).filter((one) => one !== null)))
+          await expectWalk(customer, {
+            path: `${pathOf('v1', 'users', id)}/sessions`,
+            pageSizes: sizes,
+            keyOf: idOf,
+            expectAfter: (last) =>
+              sortedIds([...model.sessions.values()].filter((one) => userOf(one) === id && isBehind(one, last))),
+            between: (page) => modelled.send((incoming[page] ?? []).map((spec) => ({ ...spec, userId: id }))),
+          });
+      }),
+      settings,
+    );
+  });
 });
 
 describe('a walk by id', () => {
@@ -271,73 +257,65 @@ describe('a walk by id', () => {
     { minLength: 1, maxLength: 40 },
   );
 
-  it(
-    'over users and over courses shows each once, in bytewise order, while more arrive',
-    async () => {
-      await fc.assert(
-        fc.asyncProperty(ids, ids, pageSizes, async (known, incoming, sizes) => {
-          const customer = await Customer.create(server);
-          const users = new Set<string>();
-          const courses = new Set<string>();
-          let count = 0;
-          async function send(names: string[]) {
-            const facts = names.flatMap((name) => {
-              const { pageUrl, course } = canvasPage('https://lms.example.edu', ++count);
-              users.add(name);
-              courses.add(course!.id);
-              return [started(`s-${count}`, { pageUrl }), correlated(`s-${count}`, name)];
-            });
-            if (facts.length > 0) await customer.accept(facts);
-          }
-          await send(known);
-          for (const [path, all] of [
-            ['/v1/users', users],
-            ['/v1/courses', courses],
-          ] as const)
-            await expectWalk(customer, {
-              path,
-              pageSizes: sizes,
-              keyOf: idOf,
-              expectAfter: (last) => [...all].filter((id) => !last || compareBytes(id, last.id) > 0).sort(compareBytes),
-              between: (page) => send(incoming.slice(page * 2, page * 2 + 2)),
-            });
-        }),
-        settings,
-      );
-    },
-    PROPERTY_LIMIT_MS,
-  );
-
-  it(
-    'over events shows each once by sequence, whatever the gaps, while more arrive',
-    async () => {
-      const sequences = fc.uniqueArray(fc.oneof(fc.nat({ max: 60 }), fc.nat({ max: 2_147_483_647 })), {
-        minLength: 1,
-        maxLength: 60,
-      });
-      await fc.assert(
-        fc.asyncProperty(sequences, sequences, pageSizes, async (known, incoming, sizes) => {
-          const customer = await Customer.create(server, [started('s'), started('t')]);
-          const all = new Set<number>();
-          const send = async (list: number[]) => {
-            const events = list.filter((sequence) => !all.has(sequence)).map((sequence) => ({ sequence }));
-            for (const { sequence } of events) all.add(sequence);
-            if (events.length > 0) await customer.accept([happened('s', events), happened('t', events)]);
-          };
-          await send(known);
-          await expectWalk(customer, {
-            path: '/v1/sessions/s/events',
-            pageSizes: sizes,
-            keyOf: ({ sequence }) => sequence,
-            expectAfter: (last) => [...all].filter((one) => !last || one > last.sequence).sort((a, b) => a - b),
-            between: (page) => send(incoming.slice(page * 3, page * 3 + 3)),
+  it('over users and over courses shows each once, in bytewise order, while more arrive', async () => {
+    await fc.assert(
+      fc.asyncProperty(ids, ids, pageSizes, async (known, incoming, sizes) => {
+        const customer = await Customer.create(server);
+        const users = new Set<string>();
+        const courses = new Set<string>();
+        let count = 0;
+        async function send(names: string[]) {
+          const facts = names.flatMap((name) => {
+            const { pageUrl, course } = canvasPage('https://lms.example.edu', ++count);
+            users.add(name);
+            courses.add(course!.id);
+            return [started(`s-${count}`, { pageUrl }), correlated(`s-${count}`, name)];
           });
-        }),
-        settings,
-      );
-    },
-    PROPERTY_LIMIT_MS,
-  );
+          if (facts.length > 0) await customer.accept(facts);
+        }
+        await send(known);
+        for (const [path, all] of [
+          ['/v1/users', users],
+          ['/v1/courses', courses],
+        ] as const)
+          await expectWalk(customer, {
+            path,
+            pageSizes: sizes,
+            keyOf: idOf,
+            expectAfter: (last) => [...all].filter((id) => !last || compareBytes(id, last.id) > 0).sort(compareBytes),
+            between: (page) => send(incoming.slice(page * 2, page * 2 + 2)),
+          });
+      }),
+      settings,
+    );
+  });
+
+  it('over events shows each once by sequence, whatever the gaps, while more arrive', async () => {
+    const sequences = fc.uniqueArray(fc.oneof(fc.nat({ max: 60 }), fc.nat({ max: 2_147_483_647 })), {
+      minLength: 1,
+      maxLength: 60,
+    });
+    await fc.assert(
+      fc.asyncProperty(sequences, sequences, pageSizes, async (known, incoming, sizes) => {
+        const customer = await Customer.create(server, [started('s'), started('t')]);
+        const all = new Set<number>();
+        const send = async (list: number[]) => {
+          const events = list.filter((sequence) => !all.has(sequence)).map((sequence) => ({ sequence }));
+          for (const { sequence } of events) all.add(sequence);
+          if (events.length > 0) await customer.accept([happened('s', events), happened('t', events)]);
+        };
+        await send(known);
+        await expectWalk(customer, {
+          path: '/v1/sessions/s/events',
+          pageSizes: sizes,
+          keyOf: ({ sequence }) => sequence,
+          expectAfter: (last) => [...all].filter((one) => !last || one > last.sequence).sort((a, b) => a - b),
+          between: (page) => send(incoming.slice(page * 3, page * 3 + 3)),
+        });
+      }),
+      settings,
+    );
+  });
 });
 
 describe('pageSize', () => {

@@ -1,6 +1,6 @@
 import { type APIResponse, type BrowserContext, chromium, type Page, type Route, request } from 'playwright-core';
 import { launchOptions, requireHeadlessShell } from './browser.mjs';
-import { untilServed } from './eventually';
+import { untilServed, WAIT_LIMIT_MS } from './eventually';
 import {
   type Answer,
   endProducts,
@@ -14,8 +14,6 @@ import {
 // The dashboard in a real browser: one product and one page, which every test opens with a role of its choice. A browser
 // that has compiled the scripts loads a page of the dashboard with a third of the CPU time that a fresh context needs.
 
-/** How long one step may take: an answer, a page. */
-export const STEP_LIMIT_MS = 30_000;
 const POLL_MS = 30;
 /**
  * Pages live for less than a second. Compiling their scripts for speed costs more than it saves, and so does forgetting what
@@ -86,7 +84,7 @@ export async function startDashboard(settings: Settings = {}): Promise<Dashboard
     // After a click. The headless shell has nobody to ask, and refuses it.
     permissions: ['clipboard-write'],
   });
-  context.setDefaultTimeout(STEP_LIMIT_MS);
+  context.setDefaultTimeout(WAIT_LIMIT_MS);
   const page = await context.newPage();
   const faults: string[] = [];
   let provoked: RegExp | undefined;

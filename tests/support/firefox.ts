@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { type Browser, firefox } from 'playwright-core';
+import { WAIT_LIMIT_MS } from './eventually';
 import { tolerateMissingCommands } from './playwright-internals';
 
 const NAMES = ['firefox-esr', 'firefox'];
-const START_LIMIT_MS = 60_000;
 
 /** Finds a stock Firefox that runs. Answers its path, or null. */
 export function findFirefox(): string | null {
@@ -21,7 +21,7 @@ const runs = (path: string) =>
 
 /** Starts a stock Firefox, which Playwright drives over WebDriver BiDi, with a fresh profile. */
 export async function launchFirefox(executablePath: string): Promise<Browser> {
-  const browser = await firefox.launch({ channel: 'moz-firefox', executablePath, timeout: START_LIMIT_MS });
+  const browser = await firefox.launch({ channel: 'moz-firefox', executablePath, timeout: WAIT_LIMIT_MS });
   tolerateMissingCommands(browser);
   return browser;
 }

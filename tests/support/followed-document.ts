@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest';
 import { type Block, findDifference, readBlocks } from './documents';
 import type { Reader } from './reader';
 
-const BLOCK_LIMIT_MS = 240_000;
 const EXPECTED = ['json', 'text'];
 
 /** Programs that not every machine has. A block that needs a missing one is skipped, with a message. */
@@ -23,19 +22,15 @@ export function followDocument(document: string, reader: () => Reader) {
     for (const [index, block] of blocks.entries()) {
       if (EXPECTED.includes(block.language)) continue;
       const shown = blocks[index + 1];
-      it(
-        `line ${block.line}: ${nameBlock(block)}`,
-        async (context) => {
-          for (const { sign, findMissing } of NEEDS) {
-            const missing = sign.test(`${block.language}\n${block.code}`) && findMissing();
-            if (missing) context.skip(missing);
-          }
-          const printed = await reader().follow(block);
-          const isShown = block.language === 'sh' && block.name === null && shown && EXPECTED.includes(shown.language);
-          if (isShown && shown.name === null) expect(findDifference(shown, printed), printed).toBeNull();
-        },
-        BLOCK_LIMIT_MS,
-      );
+      it(`line ${block.line}: ${nameBlock(block)}`, async (context) => {
+        for (const { sign, findMissing } of NEEDS) {
+          const missing = sign.test(`${block.language}\n${block.code}`) && findMissing();
+          if (missing) context.skip(missing);
+        }
+        const printed = await reader().follow(block);
+        const isShown = block.language === 'sh' && block.name === null && shown && EXPECTED.includes(shown.language);
+        if (isShown && shown.name === null) expect(findDifference(shown, printed), printed).toBeNull();
+      });
     }
   });
 }

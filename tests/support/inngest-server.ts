@@ -4,9 +4,9 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
+import { WAIT_LIMIT_MS } from './eventually';
 import { findFreePort } from './ports';
 
-const START_LIMIT_MS = 30_000;
 const STOP_LIMIT_MS = 10_000;
 
 /** A real Inngest server that reaches the loopback of this machine. */
@@ -97,7 +97,7 @@ async function startServer(program: string): Promise<InngestServer> {
     await endProcess(child);
     await rm(directory, { recursive: true, force: true });
   };
-  const deadline = Date.now() + START_LIMIT_MS;
+  const deadline = Date.now() + WAIT_LIMIT_MS;
   while (!(await isHealthy(baseUrl))) {
     if (hasEnded(child) || Date.now() > deadline) {
       await stop();

@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { WAIT_LIMIT_MS } from './eventually';
 import { findFreePort } from './ports';
 import { waitUntil } from './receiver';
 import { PIPELINE_TOKEN } from './server';
-
-const START_LIMIT_MS = 30_000;
 
 export interface NextServer {
   url: string;
@@ -59,7 +58,7 @@ export async function startNextServer(
     await ended;
   };
   try {
-    await waitUntil(isUp, START_LIMIT_MS, () => `next start did not answer: ${output()}`);
+    await waitUntil(isUp, WAIT_LIMIT_MS, () => `next start did not answer: ${output()}`);
   } catch (error) {
     await stop();
     throw error;

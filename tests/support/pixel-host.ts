@@ -7,12 +7,11 @@ import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playw
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
 import { type Beacon, EVENT_FIELDS, EventCode, PAGE_CAUSES } from '../../contract/beacon';
 import { readBeacon } from '../../server/detection/batch';
+import { WAIT_LIMIT_MS } from './eventually';
 import { waitUntil } from './receiver';
 
 // The pixel alone, in a real browser: a site on one port, and on another a host that records what arrives at /collect.
 
-export const LIMIT_MS = 60_000;
-export const STEP_LIMIT_MS = 30_000;
 const CLOCK_STEP_MS = 10_000;
 
 export interface Received {
@@ -141,7 +140,7 @@ export class PixelHost {
       return kept;
     }
     const context = await browser.newContext(options);
-    context.setDefaultTimeout(STEP_LIMIT_MS);
+    context.setDefaultTimeout(WAIT_LIMIT_MS);
     const page = await context.newPage();
     if (this.#kept && !options) this.#kept.set(kind, page);
     else this.#contexts.push(context);
@@ -160,7 +159,7 @@ export class PixelHost {
   async runClock(page: Page, ms = 2_500): Promise<void> {
     for (let leftMs = ms; leftMs > 0; leftMs -= CLOCK_STEP_MS) {
       await page.clock.runFor(Math.min(leftMs, CLOCK_STEP_MS));
-      await waitUntil(() => this.#unanswered === 0, STEP_LIMIT_MS);
+      await waitUntil(() => this.#unanswered === 0, WAIT_LIMIT_MS);
       await page.evaluate((url) => fetch(url, { mode: 'no-cors' }).catch(() => {}), `${this.hostUrl}/fence`);
     }
   }
@@ -178,7 +177,7 @@ export class PixelHost {
       this.received.map(({ atMs, beacon }) => `${atMs} ${readEvents([beacon]).map((event) => event.code)}`);
     await waitUntil(
       () => this.eventsOf(code).length >= count,
-      STEP_LIMIT_MS,
+      WAIT_LIMIT_MS,
       () => `${performance.now()}: ${this.eventsOf(code).length} of ${count} ${code} among\n${arrived().join('\n')}`,
     );
   }
@@ -202,7 +201,7 @@ export class PixelHost {
   }
 }
 
-const POLL = { timeout: STEP_LIMIT_MS, interval: 20 };
+const POLL = { timeout: WAIT_LIMIT_MS, interval: 20 };
 
 /** Reads the events of batches by the names of the contract. Fails if a field is missing or not an integer. */
 export function readEvents(beacons: Beacon[]): NamedEvent[] {
@@ -230,13 +229,13 @@ export function readEvents(beacons: Beacon[]): NamedEvent[] {
  */
 export function preparePixelHost({ keepsPages = false } = {}): PixelHost {
   const host = new PixelHost(keepsPages);
-  beforeAll(() => host.start(), LIMIT_MS);
+  beforeAll(() => host.start());
   beforeEach(() => host.reset());
   afterEach(async () => {
     expect(host.beacons.filter((beacon) => readBeacon(beacon) === null)).toEqual([]);
     await host.closePages();
-  }, LIMIT_MS);
-  afterAll(() => host.stop(), LIMIT_MS);
+  });
+  afterAll(() => host.stop());
   return host;
 }
 
@@ -245,8 +244,8 @@ export function prepareBrowser(launch: () => Promise<Browser>): () => Browser {
   let browser: Browser | undefined;
   beforeAll(async () => {
     browser = await launch();
-  }, LIMIT_MS);
-  afterAll(() => browser?.close(), LIMIT_MS);
+  });
+  afterAll(() => browser?.close());
   return () => browser!;
 }
 

@@ -5,10 +5,9 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import postgres from 'postgres';
+import { WAIT_LIMIT_MS } from './eventually';
 import { findFreePort } from './ports';
 import { waitUntil } from './receiver';
-
-const START_LIMIT_MS = 10_000;
 
 /** A real PgBouncer in transaction mode in front of one Postgres. */
 export interface Pooler {
@@ -78,7 +77,7 @@ query_wait_timeout = 2
     return canConnect(port);
   };
   try {
-    await waitUntil(isUp, START_LIMIT_MS, () => `${program} does not listen: ${output}`);
+    await waitUntil(isUp, WAIT_LIMIT_MS, () => `${program} does not listen: ${output}`);
   } catch (error) {
     await stop();
     throw error;

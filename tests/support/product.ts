@@ -5,12 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { WAIT_LIMIT_MS } from './eventually';
 import { findFreePort } from './ports';
 
 // The product as an operator runs it: its commands in separate processes, each with its own data directory.
 
-const START_LIMIT_MS = 60_000;
-const COMMAND_LIMIT_MS = 60_000;
 const STOP_LIMIT_MS = 15_000;
 const POLL_MS = 50;
 
@@ -118,7 +117,7 @@ export function spawnProduct(dataDir: string, settings: Settings = {}, command: 
     ended,
     stdout: () => stdout,
     stderr: () => stderr,
-    async endWithin(limitMs = COMMAND_LIMIT_MS) {
+    async endWithin(limitMs = WAIT_LIMIT_MS) {
       const from = Date.now();
       const result = await Promise.race([ended, sleep(limitMs, null, { ref: false })]);
       if (result === null) throw new Error(`still running after ${limitMs} ms:\n${stderr.slice(-2_000)}`);
@@ -144,8 +143,8 @@ export async function startProduct(
     hasEnded = true;
   });
   while (!started.stdout().includes('/swagger') || !(await answers(url))) {
-    if (hasEnded || Date.now() > from + START_LIMIT_MS) {
-      const why = hasEnded ? 'ended instead of starting' : `not ready after ${START_LIMIT_MS} ms`;
+    if (hasEnded || Date.now() > from + WAIT_LIMIT_MS) {
+      const why = hasEnded ? 'ended instead of starting' : `not ready after ${WAIT_LIMIT_MS} ms`;
       throw new Error(`${command.join(' ')} ${why}:\n${started.stdout()}\n${started.stderr().slice(-4_000)}`);
     }
     await sleep(POLL_MS);

@@ -2,6 +2,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'vitest';
 import { signPayload } from '../../server/webhooks/signature';
+import { WAIT_LIMIT_MS } from './eventually';
 
 export interface Received {
   at: number;
@@ -57,7 +58,7 @@ export async function startReceiver(): Promise<Receiver> {
     answer: () => 200,
     answerHeaders: {},
     answerBody: '',
-    async waitFor(count, limitMs = 30_000) {
+    async waitFor(count, limitMs = WAIT_LIMIT_MS) {
       await waitUntil(
         () => received.length >= count,
         limitMs,
@@ -76,7 +77,7 @@ export async function startReceiver(): Promise<Receiver> {
 /** Polls until a condition holds. */
 export async function waitUntil(
   condition: () => boolean | Promise<boolean>,
-  limitMs = 30_000,
+  limitMs = WAIT_LIMIT_MS,
   explain: () => string = () => 'the condition did not come true',
 ): Promise<void> {
   const end = Date.now() + limitMs;

@@ -1,7 +1,8 @@
 import axe from 'axe-core';
 import type { BrowserContext, Locator, Page, Request } from 'playwright-core';
 import { afterAll, describe, expect, it } from 'vitest';
-import { intercept, STEP_LIMIT_MS, settle } from '../../support/dashboard';
+import { intercept, settle } from '../../support/dashboard';
+import { WAIT_LIMIT_MS } from '../../support/eventually';
 import { createGate } from '../../support/gate';
 import { createClient } from '../../support/server';
 import { trySignIn } from '../../support/staff-client';
@@ -16,7 +17,7 @@ const LINK = /http:\/\/\S+\/invitation#([\w-]{43})/;
 const contexts: BrowserContext[] = [];
 async function openBrowser(): Promise<Page> {
   const context = await dashboard.page.context().browser()!.newContext({ baseURL: dashboard.product.url });
-  context.setDefaultTimeout(STEP_LIMIT_MS);
+  context.setDefaultTimeout(WAIT_LIMIT_MS);
   contexts.push(context);
   return context.newPage();
 }

@@ -8,7 +8,7 @@ import {
 import { REASON_WORDS } from '../../../app/dashboard/[integrationId]/sessions/verdict-words';
 import { settle } from '../../support/dashboard';
 import { anomaly, closed, correlated, finding, happened, scored, started } from '../../support/facts';
-import { dashboard, LIMIT_MS } from './shared-dashboard';
+import { dashboard } from './shared-dashboard';
 
 const ORIGIN = 'https://context.example.edu';
 /** Letters that nothing breaks: no space, no hyphen. */
@@ -94,7 +94,7 @@ const searchOf = (href: string | null) => Object.fromEntries(new URL(href!, 'htt
 /** What stands next to a session, and its evidence for print. */
 export function registerContextTests(): void {
   describe('the context of a session', () => {
-    beforeAll(furnish, LIMIT_MS);
+    beforeAll(furnish);
     registerNeighbourTests();
     registerReportTests();
   });

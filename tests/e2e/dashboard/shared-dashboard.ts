@@ -6,9 +6,6 @@ import { type Receiver, startReceiver } from '../../support/receiver';
 // One product, one browser and one receiver of webhooks for all tests of the dashboard. Starting them, and loading each page
 // for the first time, costs more than most tests.
 
-/** How long a test or a hook may take. */
-export const LIMIT_MS = 90_000;
-
 /** Exist while tests run. */
 export let dashboard: Dashboard;
 export let receiver: Receiver;
@@ -27,12 +24,12 @@ export function shareDashboard(): void {
       SESSION_GONE: '1s',
     };
     dashboard = await startDashboard(settings);
-  }, LIMIT_MS);
+  });
   afterEach(() => expect(dashboard.takeFaults().join('\n')).toBe(''));
   afterAll(async () => {
     await dashboard?.stop();
     await receiver?.stop();
-  }, LIMIT_MS);
+  });
 }
 
 const TRIES = 2;

@@ -2,8 +2,9 @@ import { createHmac, randomUUID } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import { afterEach, describe, expect, it } from 'vitest';
 import { settle } from '../../support/dashboard';
+import { WAIT_LIMIT_MS } from '../../support/eventually';
 import { waitUntil } from '../../support/receiver';
-import { dashboard, LIMIT_MS, receiver } from './shared-dashboard';
+import { dashboard, receiver } from './shared-dashboard';
 
 const TYPES = [
   ...['AlertTriggered', 'BotDetected', 'ReportReady'],
@@ -26,7 +27,7 @@ async function expectTold(type: string, fields: object) {
   const told = () => listTold(type).map(({ body }) => body);
   await waitUntil(
     () => find() !== undefined,
-    LIMIT_MS / 3,
+    WAIT_LIMIT_MS,
     () => `${type} ${JSON.stringify(fields)} is not among ${told().join('\n')}`,
   );
   return find();

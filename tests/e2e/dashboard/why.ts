@@ -5,7 +5,7 @@ import { RULES } from '../../../server/detection/rules/table';
 import { SCORE_BASE } from '../../../server/detection/score';
 import { settle } from '../../support/dashboard';
 import { scoredSession } from '../../support/facts';
-import { dashboard, LIMIT_MS } from './shared-dashboard';
+import { dashboard } from './shared-dashboard';
 
 /** What is typed into the demo page. */
 const ANSWER = 'Chlorophyll absorbs red and blue light.';
@@ -46,7 +46,7 @@ export function registerWhyTests(): void {
         if (hasPath && hasMoments) return;
       }
       throw new Error('no session of the demo has a recording');
-    }, LIMIT_MS);
+    });
 
     it('shows every rule in one of three states, what is usual, and how the weights make the score', async () => {
       const page = await dashboard.visit(`/sessions/${recorded.id}`);

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { LIMIT_MS, type PixelHost, watchFaults } from '../../support/pixel-host';
+import { type PixelHost, watchFaults } from '../../support/pixel-host';
 
 // Pages of learning platforms. They are made by us after the public markup of these systems.
 
@@ -74,60 +74,48 @@ export function registerLmsRules(host: PixelHost, browser: () => Browser) {
       expect(await readUser(lms)).toEqual(id === null ? undefined : { id, lms: 1 });
     });
 
-    it(
-      'is whom the customer names, also nobody',
-      async () => {
-        const canvas = canvasPage({ current_user_id: '4711' });
-        expect(await readUser(canvas, 'data-user-id="u-1"')).toEqual({ id: 'u-1' });
-        host.received = [];
-        const nobody = { ...canvas, head: `<script>botPixel = [['identify', {}]];</script>${canvas.head}` };
-        expect((await readUser(nobody))?.id).toBeUndefined();
-      },
-      LIMIT_MS,
-    );
+    it('is whom the customer names, also nobody', async () => {
+      const canvas = canvasPage({ current_user_id: '4711' });
+      expect(await readUser(canvas, 'data-user-id="u-1"')).toEqual({ id: 'u-1' });
+      host.received = [];
+      const nobody = { ...canvas, head: `<script>botPixel = [['identify', {}]];</script>${canvas.head}` };
+      expect((await readUser(nobody))?.id).toBeUndefined();
+    });
 
-    it(
-      'is told again when another page of the application shows another one, and only then',
-      async () => {
-        const { page } = await openPage(canvasPage({ current_user_id: '1' }));
-        await host.runClock(page);
-        await host.waitForBatches(1);
-        const change = async (path: string, id: string) => {
-          await page.evaluate(
-            ([to, user]) => {
-              (window as { ENV?: unknown }).ENV = { current_user_id: user };
-              history.pushState({}, '', to);
-            },
-            [path, id],
-          );
-          const { length } = host.beacons;
-          await page.mouse.click(5, 5);
-          await host.runClock(page);
-          await host.waitForBatches(length + 1);
-        };
-        await change('/courses/43', '1');
-        await change('/courses/44', '2');
-        const told = host.beacons.flatMap(({ u }) => (u ? [u.id] : []));
-        expect(told).toEqual(['1', '2']);
-      },
-      LIMIT_MS,
-    );
-
-    it(
-      'is not read before consent',
-      async () => {
-        const head = `<script>reads = 0; ENV = { get current_user_id() { reads++; return '1'; } };</script>`;
-        const { page } = await openPage({ head, body: '' }, 'data-consent="wait"');
-        const countReads = () => page.evaluate(() => (window as unknown as { reads: number }).reads);
+    it('is told again when another page of the application shows another one, and only then', async () => {
+      const { page } = await openPage(canvasPage({ current_user_id: '1' }));
+      await host.runClock(page);
+      await host.waitForBatches(1);
+      const change = async (path: string, id: string) => {
+        await page.evaluate(
+          ([to, user]) => {
+            (window as { ENV?: unknown }).ENV = { current_user_id: user };
+            history.pushState({}, '', to);
+          },
+          [path, id],
+        );
+        const { length } = host.beacons;
         await page.mouse.click(5, 5);
-        await host.runClock(page, 10_000);
-        expect([await countReads(), host.received]).toEqual([0, []]);
-        await page.evaluate(() => window.botPixel!.push(['consent', true]));
         await host.runClock(page);
-        expect((await host.waitForBatches(1))[0]!.u).toEqual({ id: '1', lms: 1 });
-      },
-      LIMIT_MS,
-    );
+        await host.waitForBatches(length + 1);
+      };
+      await change('/courses/43', '1');
+      await change('/courses/44', '2');
+      const told = host.beacons.flatMap(({ u }) => (u ? [u.id] : []));
+      expect(told).toEqual(['1', '2']);
+    });
+
+    it('is not read before consent', async () => {
+      const head = `<script>reads = 0; ENV = { get current_user_id() { reads++; return '1'; } };</script>`;
+      const { page } = await openPage({ head, body: '' }, 'data-consent="wait"');
+      const countReads = () => page.evaluate(() => (window as unknown as { reads: number }).reads);
+      await page.mouse.click(5, 5);
+      await host.runClock(page, 10_000);
+      expect([await countReads(), host.received]).toEqual([0, []]);
+      await page.evaluate(() => window.botPixel!.push(['consent', true]));
+      await host.runClock(page);
+      expect((await host.waitForBatches(1))[0]!.u).toEqual({ id: '1', lms: 1 });
+    });
 
     it.each([
       ['getters that throw', `ENV = { get current_user_id() { throw new Error('of the page'); } };`],

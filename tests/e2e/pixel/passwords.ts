@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { CLIPBOARD_KINDS, ELEMENT_ROLES, EVENT_FLAGS, KEY_CLASSES } from '../../../contract/beacon';
-import { LIMIT_MS, type NamedEvent, type PixelHost } from '../../support/pixel-host';
+import type { NamedEvent, PixelHost } from '../../support/pixel-host';
 
 const SHOWN = `<button id="show" onclick="for (const root of [document, this.getRootNode()])
   for (const field of root.querySelectorAll('[type=password]')) field.type = 'text'">Show</button>`;
@@ -27,76 +27,68 @@ export function registerPasswordRules(host: PixelHost, browser: () => Browser) {
   const listClasses = () => host.eventsOf('KeyDown').map((event) => KEY_CLASSES[event.class!]);
 
   describe('a field', () => {
-    it.each(FIELDS)(
-      '%s tells that it has the focus, and nothing of what happens in it',
-      async (_what, html) => {
-        const page = await host.openPage(browser());
-        await page.goto(host.setPage('/', `<input id="name">${html}<textarea id="next"></textarea>${host.tag()}`));
-        await host.waitForToken(page);
-        const show = page.locator('#show');
-        if (await show.count()) await show.click();
-        await page.locator('#name').click();
-        await page.keyboard.type('ab');
-        await page.keyboard.press('ControlOrMeta+a');
-        await page.keyboard.press('ControlOrMeta+c');
+    it.each(FIELDS)('%s tells that it has the focus, and nothing of what happens in it', async (_what, html) => {
+      const page = await host.openPage(browser());
+      await page.goto(host.setPage('/', `<input id="name">${html}<textarea id="next"></textarea>${host.tag()}`));
+      await host.waitForToken(page);
+      const show = page.locator('#show');
+      if (await show.count()) await show.click();
+      await page.locator('#name').click();
+      await page.keyboard.type('ab');
+      await page.keyboard.press('ControlOrMeta+a');
+      await page.keyboard.press('ControlOrMeta+c');
+      await page.keyboard.press('Tab');
+      await page.keyboard.type('aB1 ,x');
+      await page.keyboard.press('Backspace');
+      await page.keyboard.press('ControlOrMeta+v');
+      await page.evaluate(() => {
+        let field = document.activeElement!;
+        field = field.shadowRoot?.activeElement ?? field;
+        for (const name of ['compositionstart', 'compositionend'])
+          field.dispatchEvent(new CompositionEvent(name, { data: 'ni', bubbles: true, composed: true }));
+      });
+      while (await page.evaluate(() => document.activeElement!.id !== 'next')) await page.keyboard.press('Tab');
+      await page.keyboard.type('z');
+      await host.leave(page);
+
+      const typed = ['letter', 'letter', 'modifier', 'letter', 'modifier', 'letter', 'tab'];
+      // A button that shows the password stands between the two fields.
+      const left = html.includes('show');
+      expect(listClasses()).toEqual([...typed, ...(left ? ['tab'] : []), 'letter']);
+      const [downs, ups] = [host.eventsOf('KeyDown'), host.eventsOf('KeyUp')];
+      expect(ups.map(({ slot }) => slot).sort()).toEqual(downs.map(({ slot }) => slot).sort());
+      expect(host.eventsOf('Input').map(({ field, valueLength }) => [field, valueLength])).toEqual([
+        [0, 1],
+        [0, 2],
+        [1, 1],
+      ]);
+      expect(host.eventsOf('Clipboard').map(({ kind }) => CLIPBOARD_KINDS[kind!])).toEqual(['copy']);
+      expect(host.eventsOf('Composition')).toEqual([]);
+      // Until the focus was elsewhere nothing happened but the release of the key that led into the field.
+      const told = host.events.slice(host.events.findIndex(isOfPassword) + 1);
+      const end = told.findIndex(({ code }) => code === 'Focus' || code === 'KeyDown');
+      expect(told.slice(0, end).map(({ code }) => code)).toEqual(['KeyUp']);
+    });
+
+    it('for a password next to another one in a shadow tree tells that it has the focus with its first key, and no more of that key', async () => {
+      const tree = putInto('open', '<input id="name"><input id="password" type="password">');
+      const page = await host.openPage(browser());
+      await page.goto(host.setPage('/', `<div></div>${tree}${host.tag()}`));
+      await host.waitForToken(page);
+      await page.locator('#name').click();
+      for (const text of ['ab', 'Xy7']) {
+        await page.locator('#name').focus();
+        await page.keyboard.type(text);
         await page.keyboard.press('Tab');
-        await page.keyboard.type('aB1 ,x');
-        await page.keyboard.press('Backspace');
-        await page.keyboard.press('ControlOrMeta+v');
-        await page.evaluate(() => {
-          let field = document.activeElement!;
-          field = field.shadowRoot?.activeElement ?? field;
-          for (const name of ['compositionstart', 'compositionend'])
-            field.dispatchEvent(new CompositionEvent(name, { data: 'ni', bubbles: true, composed: true }));
-        });
-        while (await page.evaluate(() => document.activeElement!.id !== 'next')) await page.keyboard.press('Tab');
-        await page.keyboard.type('z');
-        await host.leave(page);
-
-        const typed = ['letter', 'letter', 'modifier', 'letter', 'modifier', 'letter', 'tab'];
-        // A button that shows the password stands between the two fields.
-        const left = html.includes('show');
-        expect(listClasses()).toEqual([...typed, ...(left ? ['tab'] : []), 'letter']);
-        const [downs, ups] = [host.eventsOf('KeyDown'), host.eventsOf('KeyUp')];
-        expect(ups.map(({ slot }) => slot).sort()).toEqual(downs.map(({ slot }) => slot).sort());
-        expect(host.eventsOf('Input').map(({ field, valueLength }) => [field, valueLength])).toEqual([
-          [0, 1],
-          [0, 2],
-          [1, 1],
-        ]);
-        expect(host.eventsOf('Clipboard').map(({ kind }) => CLIPBOARD_KINDS[kind!])).toEqual(['copy']);
-        expect(host.eventsOf('Composition')).toEqual([]);
-        // Until the focus was elsewhere nothing happened but the release of the key that led into the field.
-        const told = host.events.slice(host.events.findIndex(isOfPassword) + 1);
-        const end = told.findIndex(({ code }) => code === 'Focus' || code === 'KeyDown');
-        expect(told.slice(0, end).map(({ code }) => code)).toEqual(['KeyUp']);
-      },
-      LIMIT_MS,
-    );
-
-    it(
-      'for a password next to another one in a shadow tree tells that it has the focus with its first key, and no more of that key',
-      async () => {
-        const tree = putInto('open', '<input id="name"><input id="password" type="password">');
-        const page = await host.openPage(browser());
-        await page.goto(host.setPage('/', `<div></div>${tree}${host.tag()}`));
-        await host.waitForToken(page);
-        await page.locator('#name').click();
-        for (const text of ['ab', 'Xy7']) {
-          await page.locator('#name').focus();
-          await page.keyboard.type(text);
-          await page.keyboard.press('Tab');
-          await page.keyboard.type('Secret');
-        }
-        await host.leave(page);
-        const told = host.events.filter(({ code }) => code === 'Focus' || code === 'KeyDown');
-        const words = told.map((event) => (event.code === 'Focus' ? event.field : KEY_CLASSES[event.class!]));
-        expect(words).toEqual([0, 'letter', 'letter', 'tab', -1, 'capital', 'letter', 'digit', 'tab', -1]);
-        const entries = told.filter(isOfPassword);
-        expect(entries.map(({ flags }) => flags)).toEqual([EVENT_FLAGS.trusted, EVENT_FLAGS.trusted]);
-      },
-      LIMIT_MS,
-    );
+        await page.keyboard.type('Secret');
+      }
+      await host.leave(page);
+      const told = host.events.filter(({ code }) => code === 'Focus' || code === 'KeyDown');
+      const words = told.map((event) => (event.code === 'Focus' ? event.field : KEY_CLASSES[event.class!]));
+      expect(words).toEqual([0, 'letter', 'letter', 'tab', -1, 'capital', 'letter', 'digit', 'tab', -1]);
+      const entries = told.filter(isOfPassword);
+      expect(entries.map(({ flags }) => flags)).toEqual([EVENT_FLAGS.trusted, EVENT_FLAGS.trusted]);
+    });
 
     it.each([
       ['an element of the page', '<section></section>'],
@@ -124,27 +116,22 @@ export function registerPasswordRules(host: PixelHost, browser: () => Browser) {
           [0, 'input'],
         ]);
       },
-      LIMIT_MS,
     );
 
-    it(
-      'is not what a script makes events of: its keys are told',
-      async () => {
-        const slider = `<my-slider tabindex="0" onkeydown="this.dispatchEvent(new Event('input', { bubbles: true }))">5</my-slider>`;
-        const page = await host.openPage(browser());
-        await page.goto(host.setPage('/', `${slider}<input id="password" type="password">${host.tag()}`));
-        await host.waitForToken(page);
-        await page.locator('my-slider').focus();
-        for (let press = 0; press < 3; press++) await page.keyboard.press('ArrowRight');
-        // A password manager presses keys where the focus is not.
-        await page.locator('#password').evaluate((field) => {
-          field.dispatchEvent(new KeyboardEvent('keydown', { key: 'x', bubbles: true, composed: true }));
-        });
-        await host.leave(page);
-        expect(listClasses()).toEqual(['arrow', 'arrow', 'arrow']);
-        expect(host.eventsOf('Focus').map(({ role }) => ELEMENT_ROLES[role!])).toEqual(['other']);
-      },
-      LIMIT_MS,
-    );
+    it('is not what a script makes events of: its keys are told', async () => {
+      const slider = `<my-slider tabindex="0" onkeydown="this.dispatchEvent(new Event('input', { bubbles: true }))">5</my-slider>`;
+      const page = await host.openPage(browser());
+      await page.goto(host.setPage('/', `${slider}<input id="password" type="password">${host.tag()}`));
+      await host.waitForToken(page);
+      await page.locator('my-slider').focus();
+      for (let press = 0; press < 3; press++) await page.keyboard.press('ArrowRight');
+      // A password manager presses keys where the focus is not.
+      await page.locator('#password').evaluate((field) => {
+        field.dispatchEvent(new KeyboardEvent('keydown', { key: 'x', bubbles: true, composed: true }));
+      });
+      await host.leave(page);
+      expect(listClasses()).toEqual(['arrow', 'arrow', 'arrow']);
+      expect(host.eventsOf('Focus').map(({ role }) => ELEMENT_ROLES[role!])).toEqual(['other']);
+    });
   });
 }

@@ -6,7 +6,7 @@ import type { Browser, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { ENVIRONMENT_BITS } from '../../../contract/beacon';
 import { bareOptions, HIDDEN_PAGES_OFF, requireChromium } from '../../support/browser.mjs';
-import { LIMIT_MS, type PixelHost, TOKEN_TEXT } from '../../support/pixel-host';
+import { type PixelHost, TOKEN_TEXT } from '../../support/pixel-host';
 
 type Command = [name: string, value?: unknown];
 
@@ -48,81 +48,65 @@ export function registerSessionRules(host: PixelHost, browser: () => Browser) {
   }
 
   describe('a session', () => {
-    it(
-      'has the pages of an application also without the Navigation API',
-      async () => {
-        const page = await host.openTimedPage(browser());
-        await page.addInitScript(() => Reflect.deleteProperty(window, 'navigation'));
-        await page.goto(host.setPage('/app/one', host.tag()));
-        await host.runClock(page);
-        await page.evaluate(() => history.pushState({}, '', '/app/four'));
-        await page.mouse.click(5, 5);
-        await host.runClock(page);
-        await host.waitForEvent('Press');
-        expect(host.pagesOf()).toEqual(['/app/one load', '/app/four history']);
-        const codes = host.events.map(({ code }) => code);
-        expect(codes.lastIndexOf('Page')).toBeLessThan(codes.indexOf('Press'));
-      },
-      LIMIT_MS,
-    );
+    it('has the pages of an application also without the Navigation API', async () => {
+      const page = await host.openTimedPage(browser());
+      await page.addInitScript(() => Reflect.deleteProperty(window, 'navigation'));
+      await page.goto(host.setPage('/app/one', host.tag()));
+      await host.runClock(page);
+      await page.evaluate(() => history.pushState({}, '', '/app/four'));
+      await page.mouse.click(5, 5);
+      await host.runClock(page);
+      await host.waitForEvent('Press');
+      expect(host.pagesOf()).toEqual(['/app/one load', '/app/four history']);
+      const codes = host.events.map(({ code }) => code);
+      expect(codes.lastIndexOf('Page')).toBeLessThan(codes.indexOf('Press'));
+    });
 
-    it(
-      'is kept in memory where storage is refused',
-      async () => {
-        const page = await host.openTimedPage(browser());
-        await page.addInitScript(() => {
-          for (const name of ['localStorage', 'sessionStorage'])
-            Object.defineProperty(window, name, {
-              get: () => {
-                throw new DOMException('denied', 'SecurityError');
-              },
-            });
-        });
-        await page.goto(host.setPage('/', host.tag()));
-        await page.mouse.click(5, 5);
-        await host.runClock(page);
-        const [first] = await host.waitForBatches(1);
-        await page.mouse.click(6, 6);
-        await host.runClock(page);
-        const [, second] = await host.waitForBatches(2);
-        expect(first).not.toHaveProperty('i');
-        expect(second).toMatchObject({ s: first!.s, d: first!.d, n: 1, t: 'token-1' });
-      },
-      LIMIT_MS,
-    );
+    it('is kept in memory where storage is refused', async () => {
+      const page = await host.openTimedPage(browser());
+      await page.addInitScript(() => {
+        for (const name of ['localStorage', 'sessionStorage'])
+          Object.defineProperty(window, name, {
+            get: () => {
+              throw new DOMException('denied', 'SecurityError');
+            },
+          });
+      });
+      await page.goto(host.setPage('/', host.tag()));
+      await page.mouse.click(5, 5);
+      await host.runClock(page);
+      const [first] = await host.waitForBatches(1);
+      await page.mouse.click(6, 6);
+      await host.runClock(page);
+      const [, second] = await host.waitForBatches(2);
+      expect(first).not.toHaveProperty('i');
+      expect(second).toMatchObject({ s: first!.s, d: first!.d, n: 1, t: 'token-1' });
+    });
 
-    it(
-      'is reported once by a page with two tags',
-      async () => {
-        const page = await host.openTimedPage(browser());
-        await page.goto(host.setPage('/', host.tag() + host.tag()));
-        await page.waitForLoadState();
-        await host.runClock(page, 10_000);
-        await host.waitForBatches(1);
-        expect(await page.evaluate(() => Array.isArray(window.botPixel))).toBe(false);
-        expect(new Set(host.beacons.map(({ d }) => d)).size).toBe(1);
-        expect(host.eventsOf('Page')).toHaveLength(1);
-      },
-      LIMIT_MS,
-    );
+    it('is reported once by a page with two tags', async () => {
+      const page = await host.openTimedPage(browser());
+      await page.goto(host.setPage('/', host.tag() + host.tag()));
+      await page.waitForLoadState();
+      await host.runClock(page, 10_000);
+      await host.waitForBatches(1);
+      expect(await page.evaluate(() => Array.isArray(window.botPixel))).toBe(false);
+      expect(new Set(host.beacons.map(({ d }) => d)).size).toBe(1);
+      expect(host.eventsOf('Page')).toHaveLength(1);
+    });
 
-    it(
-      'ends while its page is hidden for half an hour, and one that lives gives a sign each minute',
-      async () => {
-        const page = await host.openTimedPage(browser());
-        await page.goto(host.setPage('/', host.tag()));
-        await host.runClock(page);
-        await host.waitForBatches(1);
-        await host.runClock(page, 61_000);
-        await host.waitForEvent('Alive');
-        await hideForHalfAnHour(page);
-        expect(host.beacons.at(-1)!.x).toBe(1);
-        const count = host.received.length;
-        await host.runClock(page, 180_000);
-        expect(host.received).toHaveLength(count);
-      },
-      LIMIT_MS,
-    );
+    it('ends while its page is hidden for half an hour, and one that lives gives a sign each minute', async () => {
+      const page = await host.openTimedPage(browser());
+      await page.goto(host.setPage('/', host.tag()));
+      await host.runClock(page);
+      await host.waitForBatches(1);
+      await host.runClock(page, 61_000);
+      await host.waitForEvent('Alive');
+      await hideForHalfAnHour(page);
+      expect(host.beacons.at(-1)!.x).toBe(1);
+      const count = host.received.length;
+      await host.runClock(page, 180_000);
+      expect(host.received).toHaveLength(count);
+    });
 
     it.each([
       ['the tag', 'data-user-id="u1"', { id: 'u1' }],
@@ -153,166 +137,141 @@ export function registerSessionRules(host: PixelHost, browser: () => Browser) {
         expect(third.s).not.toBe(second.s);
         expect(third.u).toBeUndefined();
       },
-      LIMIT_MS,
     );
 
     it.each<[string, Command[], object | undefined]>([
       ['nobody', [], undefined],
       ['whom the page names then', [['identify', { id: 'u3' }]], { id: 'u3' }],
-    ])(
-      'whose end waits for the first answer keeps its user, and the next one has %s',
-      async (_, commands, user) => {
-        const page = await host.openTimedPage(browser());
-        const answer = await holdFirstAnswer(page);
-        await page.goto(host.setPage('/', host.tag('data-user-id="u1"')));
-        await host.runClock(page);
-        await host.waitForBatches(1);
-        // The user of the session that ends is still to be told.
-        const given: Command[] = [['identify', { id: 'u2' }], ['end'], ...commands];
-        await page.evaluate((all) => window.botPixel!.push(...all), given);
-        answer();
-        const [first, last] = await host.waitForBatches(2);
-        expect(first!.u).toEqual({ id: 'u1' });
-        expect(last).toMatchObject({ s: first!.s, x: 1, u: { id: 'u2' } });
-        await page.mouse.click(5, 5);
-        await host.runClock(page);
-        const [, , next] = await host.waitForBatches(3);
-        expect(next!.s).not.toBe(first!.s);
-        expect(next!.u).toEqual(user);
-      },
-      LIMIT_MS,
-    );
+    ])('whose end waits for the first answer keeps its user, and the next one has %s', async (_, commands, user) => {
+      const page = await host.openTimedPage(browser());
+      const answer = await holdFirstAnswer(page);
+      await page.goto(host.setPage('/', host.tag('data-user-id="u1"')));
+      await host.runClock(page);
+      await host.waitForBatches(1);
+      // The user of the session that ends is still to be told.
+      const given: Command[] = [['identify', { id: 'u2' }], ['end'], ...commands];
+      await page.evaluate((all) => window.botPixel!.push(...all), given);
+      answer();
+      const [first, last] = await host.waitForBatches(2);
+      expect(first!.u).toEqual({ id: 'u1' });
+      expect(last).toMatchObject({ s: first!.s, x: 1, u: { id: 'u2' } });
+      await page.mouse.click(5, 5);
+      await host.runClock(page);
+      const [, , next] = await host.waitForBatches(3);
+      expect(next!.s).not.toBe(first!.s);
+      expect(next!.u).toEqual(user);
+    });
 
-    it(
-      'whose end waited when consent was withdrawn is over, and so is its user; the next one goes on',
-      async () => {
-        const page = await host.openTimedPage(browser());
-        const answer = await holdFirstAnswer(page);
-        await page.goto(host.setPage('/', host.tag('data-user-id="u1"')));
-        await host.runClock(page);
-        await host.waitForBatches(1);
-        await page.evaluate(() => window.botPixel!.push(['end'], ['consent', false]));
-        const answered = page.waitForResponse('**/collect');
-        answer();
-        await answered;
-        await host.runClock(page);
-        await page.evaluate(() => window.botPixel!.push(['consent', true]));
-        await host.runClock(page);
-        const [first, next] = await host.waitForBatches(2);
-        expect(next!.s).not.toBe(first!.s);
-        expect(next).not.toHaveProperty('u');
-        await page.mouse.click(5, 5);
-        await host.runClock(page);
-        await host.waitForEvent('Press');
-        expect(host.beacons.map(({ s, x }) => [s, x])).toEqual([
-          [first!.s, undefined],
-          ...host.beacons.slice(1).map(() => [next!.s, undefined]),
-        ]);
-      },
-      LIMIT_MS,
-    );
+    it('whose end waited when consent was withdrawn is over, and so is its user; the next one goes on', async () => {
+      const page = await host.openTimedPage(browser());
+      const answer = await holdFirstAnswer(page);
+      await page.goto(host.setPage('/', host.tag('data-user-id="u1"')));
+      await host.runClock(page);
+      await host.waitForBatches(1);
+      await page.evaluate(() => window.botPixel!.push(['end'], ['consent', false]));
+      const answered = page.waitForResponse('**/collect');
+      answer();
+      await answered;
+      await host.runClock(page);
+      await page.evaluate(() => window.botPixel!.push(['consent', true]));
+      await host.runClock(page);
+      const [first, next] = await host.waitForBatches(2);
+      expect(next!.s).not.toBe(first!.s);
+      expect(next).not.toHaveProperty('u');
+      await page.mouse.click(5, 5);
+      await host.runClock(page);
+      await host.waitForEvent('Press');
+      expect(host.beacons.map(({ s, x }) => [s, x])).toEqual([
+        [first!.s, undefined],
+        ...host.beacons.slice(1).map(() => [next!.s, undefined]),
+      ]);
+    });
 
-    it(
-      'does not see a page that the browser only prepares, until a visitor comes to it',
-      async () => {
-        // Playwright stops prepared pages, so this Chromium is not driven: the first page goes on when the next one is ready.
-        const rules = { prerender: [{ source: 'list', urls: ['/prepared'], eagerness: 'immediate' }] };
-        const tellReady = 'onload = () => { localStorage.ready = document.prerendering; };';
-        host.setPage('/prepared', `${host.tag()}<script>${tellReady}</script>`);
-        const goOn = `const go = () => (window.botPixel ? location.assign('/prepared') : setTimeout(go, 20));
+    it('does not see a page that the browser only prepares, until a visitor comes to it', async () => {
+      // Playwright stops prepared pages, so this Chromium is not driven: the first page goes on when the next one is ready.
+      const rules = { prerender: [{ source: 'list', urls: ['/prepared'], eagerness: 'immediate' }] };
+      const tellReady = 'onload = () => { localStorage.ready = document.prerendering; };';
+      host.setPage('/prepared', `${host.tag()}<script>${tellReady}</script>`);
+      const goOn = `const go = () => (window.botPixel ? location.assign('/prepared') : setTimeout(go, 20));
         onstorage = ({ key, newValue }) => key === 'ready' && fetch('/ready?' + newValue).then(go);`;
-        const first = host.setPage(
-          '/first',
-          `${host.tag()}<script>${goOn}</script><script type="speculationrules">${JSON.stringify(rules)}</script>`,
-        );
-        const chromium = openUndriven(first);
-        try {
-          await host.waitForEvent('Page', 2);
-        } finally {
-          await chromium.close();
-        }
-        expect(host.requested).toContain('/ready?true');
-        expect(host.pagesOf()).toEqual(['/first load', '/prepared activated']);
-        const prepared = host.beacons.at(-1)!;
-        expect(prepared.e!.b & ENVIRONMENT_BITS.prerendered).toBe(ENVIRONMENT_BITS.prerendered);
-        expect(prepared.s).toBe(host.beacons[0]!.s);
-      },
-      LIMIT_MS,
-    );
+      const first = host.setPage(
+        '/first',
+        `${host.tag()}<script>${goOn}</script><script type="speculationrules">${JSON.stringify(rules)}</script>`,
+      );
+      const chromium = openUndriven(first);
+      try {
+        await host.waitForEvent('Page', 2);
+      } finally {
+        await chromium.close();
+      }
+      expect(host.requested).toContain('/ready?true');
+      expect(host.pagesOf()).toEqual(['/first load', '/prepared activated']);
+      const prepared = host.beacons.at(-1)!;
+      expect(prepared.e!.b & ENVIRONMENT_BITS.prerendered).toBe(ENVIRONMENT_BITS.prerendered);
+      expect(prepared.s).toBe(host.beacons[0]!.s);
+    });
 
-    it(
-      'is another one after the collector has closed it',
-      async () => {
-        host.answer = ({ n }) =>
-          n === 1 ? { status: 200, body: { ended: true } } : { status: 200, body: { token: 't' } };
-        const page = await host.openTimedPage(browser());
-        await page.goto(host.setPage('/', host.tag('data-user-id="u1"')));
-        await host.runClock(page);
-        const [first] = await host.waitForBatches(1);
-        await page.mouse.click(5, 5);
-        await host.runClock(page);
-        await host.waitForBatches(2);
-        await page.mouse.click(6, 6);
-        await host.runClock(page);
-        const [, , fresh] = await host.waitForBatches(3);
-        expect(fresh).toMatchObject({ n: 0, u: { id: 'u1' }, e: expect.anything() });
-        expect([fresh!.s, fresh!.d]).not.toEqual([first!.s, first!.d]);
-        expect(fresh!.i).toBe(first!.i);
-        expect(host.pagesOf([fresh!])).toEqual(['/ load']);
-        expect(await page.evaluate(() => JSON.parse(sessionStorage.getItem('botPixel')!).nonce)).toBe(fresh!.s);
-      },
-      LIMIT_MS,
-    );
+    it('is another one after the collector has closed it', async () => {
+      host.answer = ({ n }) =>
+        n === 1 ? { status: 200, body: { ended: true } } : { status: 200, body: { token: 't' } };
+      const page = await host.openTimedPage(browser());
+      await page.goto(host.setPage('/', host.tag('data-user-id="u1"')));
+      await host.runClock(page);
+      const [first] = await host.waitForBatches(1);
+      await page.mouse.click(5, 5);
+      await host.runClock(page);
+      await host.waitForBatches(2);
+      await page.mouse.click(6, 6);
+      await host.runClock(page);
+      const [, , fresh] = await host.waitForBatches(3);
+      expect(fresh).toMatchObject({ n: 0, u: { id: 'u1' }, e: expect.anything() });
+      expect([fresh!.s, fresh!.d]).not.toEqual([first!.s, first!.d]);
+      expect(fresh!.i).toBe(first!.i);
+      expect(host.pagesOf([fresh!])).toEqual(['/ load']);
+      expect(await page.evaluate(() => JSON.parse(sessionStorage.getItem('botPixel')!).nonce)).toBe(fresh!.s);
+    });
 
-    it(
-      'has what the first page did before it knew that the session of its tab is over',
-      async () => {
-        host.answer = ({ t }) =>
-          t === TOKEN_TEXT
-            ? { status: 200, body: { ended: true } }
-            : { status: 200, body: { token: host.beacons.length === 1 ? TOKEN_TEXT : 'new' } };
-        const page = await host.openTimedPage(browser());
-        await page.goto(host.setPage('/before', host.tag()));
-        await host.runClock(page);
-        const [before] = await host.waitForBatches(1);
-        await host.waitForToken(page);
-        await page.goto(host.setPage('/back', host.tag('data-user-id="u1"')));
-        await page.mouse.click(5, 5);
-        await host.runClock(page);
-        await host.waitForEvent('Press', 2);
-        const [refused, sent] = host.beacons.slice(-2);
-        expect(refused).toMatchObject({ s: before!.s, t: TOKEN_TEXT, n: 0, u: { id: 'u1' } });
-        const { s, t: _, c: __, ...content } = refused!;
-        expect(sent).toMatchObject(content);
-        expect(sent!.s).not.toBe(s);
-        expect(sent).not.toHaveProperty('t');
-        await page.mouse.click(6, 6);
-        await host.runClock(page);
-        await host.waitForEvent('Press', 3);
-        expect(host.beacons.at(-1)).toMatchObject({ s: sent!.s, d: sent!.d, n: 1, t: 'new' });
-        expect(host.pagesOf(host.beacons.slice(-2))).toEqual(['/back load']);
-      },
-      LIMIT_MS,
-    );
+    it('has what the first page did before it knew that the session of its tab is over', async () => {
+      host.answer = ({ t }) =>
+        t === TOKEN_TEXT
+          ? { status: 200, body: { ended: true } }
+          : { status: 200, body: { token: host.beacons.length === 1 ? TOKEN_TEXT : 'new' } };
+      const page = await host.openTimedPage(browser());
+      await page.goto(host.setPage('/before', host.tag()));
+      await host.runClock(page);
+      const [before] = await host.waitForBatches(1);
+      await host.waitForToken(page);
+      await page.goto(host.setPage('/back', host.tag('data-user-id="u1"')));
+      await page.mouse.click(5, 5);
+      await host.runClock(page);
+      await host.waitForEvent('Press', 2);
+      const [refused, sent] = host.beacons.slice(-2);
+      expect(refused).toMatchObject({ s: before!.s, t: TOKEN_TEXT, n: 0, u: { id: 'u1' } });
+      const { s, t: _, c: __, ...content } = refused!;
+      expect(sent).toMatchObject(content);
+      expect(sent!.s).not.toBe(s);
+      expect(sent).not.toHaveProperty('t');
+      await page.mouse.click(6, 6);
+      await host.runClock(page);
+      await host.waitForEvent('Press', 3);
+      expect(host.beacons.at(-1)).toMatchObject({ s: sent!.s, d: sent!.d, n: 1, t: 'new' });
+      expect(host.pagesOf(host.beacons.slice(-2))).toEqual(['/back load']);
+    });
 
-    it(
-      'does not begin with Global Privacy Control, unless the page asks to ignore it, which is told',
-      async () => {
-        const page = await host.openTimedPage(browser());
-        await page.addInitScript(() => Object.defineProperty(navigator, 'globalPrivacyControl', { value: true }));
-        await page.goto(host.setPage('/', host.tag()));
-        await page.waitForFunction(() => window.botPixel);
-        await host.runClock(page, 90_000);
-        expect(host.received).toEqual([]);
-        const stored = () => page.evaluate(() => [...Object.keys(localStorage), ...Object.keys(sessionStorage)]);
-        expect(await stored()).toEqual([]);
-        await page.goto(host.setPage('/ignoring', host.tag('data-gpc="ignore"')));
-        await page.waitForFunction(() => window.botPixel);
-        await host.runClock(page);
-        expect((await host.waitForBatches(1))[0]).toMatchObject({ g: 1 });
-      },
-      LIMIT_MS,
-    );
+    it('does not begin with Global Privacy Control, unless the page asks to ignore it, which is told', async () => {
+      const page = await host.openTimedPage(browser());
+      await page.addInitScript(() => Object.defineProperty(navigator, 'globalPrivacyControl', { value: true }));
+      await page.goto(host.setPage('/', host.tag()));
+      await page.waitForFunction(() => window.botPixel);
+      await host.runClock(page, 90_000);
+      expect(host.received).toEqual([]);
+      const stored = () => page.evaluate(() => [...Object.keys(localStorage), ...Object.keys(sessionStorage)]);
+      expect(await stored()).toEqual([]);
+      await page.goto(host.setPage('/ignoring', host.tag('data-gpc="ignore"')));
+      await page.waitForFunction(() => window.botPixel);
+      await host.runClock(page);
+      expect((await host.waitForBatches(1))[0]).toMatchObject({ g: 1 });
+    });
   });
 }
 

@@ -1,18 +1,17 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { WAIT_LIMIT_MS } from '../../support/eventually';
 import { type Desk, defineControl } from '../people/control';
 import type { Screen } from '../screen';
 
 // Somebody who has the developer tools open, next to the page or in another window, as students of computer science do.
-
-const OPEN_LIMIT_MS = 15_000;
 
 async function openTools({ person, visit: { geometry } }: Desk): Promise<void> {
   const before = (await geometry.waitFor(() => true)).window;
   await person.tap('F12');
   const isSmaller = ({ innerWidth, innerHeight }: typeof before) =>
     innerWidth < before.innerWidth - 100 || innerHeight < before.innerHeight - 100;
-  await geometry.waitFor(({ window }) => isSmaller(window), OPEN_LIMIT_MS);
+  await geometry.waitFor(({ window }) => isSmaller(window), WAIT_LIMIT_MS);
   await person.rest(1_000);
 }
 
@@ -20,7 +19,7 @@ async function openTools({ person, visit: { geometry } }: Desk): Promise<void> {
 async function openToolsApart({ person, visit: { geometry } }: Desk): Promise<void> {
   await geometry.waitFor(() => true);
   await person.tap('F12');
-  await geometry.waitFor(({ hasFocus }) => !hasFocus, OPEN_LIMIT_MS);
+  await geometry.waitFor(({ hasFocus }) => !hasFocus, WAIT_LIMIT_MS);
   await person.rest(2_500);
   await person.tap('Tab', 'Alt_L');
   await geometry.waitFor(({ hasFocus }) => hasFocus);

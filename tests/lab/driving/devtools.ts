@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'undici';
 import { bareOptions, HIDDEN_PAGES_OFF } from '../../support/browser.mjs';
+import { WAIT_LIMIT_MS } from '../../support/eventually';
 import { findFreePort } from '../../support/ports';
 import type { Subject, Visit } from '../subject';
 import { type Hands, takeSteps } from './hands';
@@ -11,7 +12,6 @@ import { findMissingNeeds } from './packages';
 // An ordinary Chromium that is driven through the DevTools protocol without a library, as agents in a person's own
 // browser do it: no domain is enabled that a page could notice.
 
-const START_LIMIT_MS = 15_000;
 const LOOK_MS = 50;
 
 export interface DevtoolsPage {
@@ -65,7 +65,7 @@ export function driveDevtools({ name, family, isHeadful, thinkMs, hands }: Devto
 
 /** Finds the address of the browser's only page. */
 async function findPage(port: number): Promise<string> {
-  for (const until = Date.now() + START_LIMIT_MS; Date.now() < until; await sleep(LOOK_MS)) {
+  for (const until = Date.now() + WAIT_LIMIT_MS; Date.now() < until; await sleep(LOOK_MS)) {
     const response = await fetch(`http://127.0.0.1:${port}/json`).catch(() => null);
     const targets = ((await response?.json()) ?? []) as Record<string, string>[];
     const page = targets.find(({ type }) => type === 'page');

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { WAIT_LIMIT_MS } from '../../support/eventually';
 import type { Step } from '../subject';
 
 /** How a driver does each deed with its tool. */
@@ -10,12 +11,11 @@ export interface Hands {
   arrive(target: string): Promise<unknown>;
 }
 
-const LOOK_LIMIT_MS = 20_000;
 const LOOK_MS = 100;
 
 /** Waits for what a tool cannot wait for: looks until it is there. */
 export async function lookAgain(isThere: () => Promise<boolean | undefined>): Promise<void> {
-  const untilMs = Date.now() + LOOK_LIMIT_MS;
+  const untilMs = Date.now() + WAIT_LIMIT_MS;
   while (!(await isThere().catch(() => false))) {
     if (Date.now() > untilMs) throw new Error('what the visit waits for did not come');
     await sleep(LOOK_MS);

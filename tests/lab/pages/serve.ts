@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { WAIT_LIMIT_MS } from '../../support/eventually';
 import type { Geometry, GeometryFeed, Task } from '../subject';
 import { type Tag, writePage } from './layout';
 import { planVisit, type VisitPlan } from './tasks';
@@ -32,7 +33,6 @@ export interface PageServer {
 }
 
 const LOOK_MS = 25;
-const WAIT_LIMIT_MS = 40_000;
 const PAGE_SCRIPT = readFileSync(new URL('./page.js', import.meta.url));
 
 /** Serves the laboratory's pages on a free port of this machine. `readTag` is asked for each page; `botd` is BotD's module. */

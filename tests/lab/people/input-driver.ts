@@ -2,6 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { WAIT_LIMIT_MS } from '../../support/eventually';
 import type { ServerCommand } from '../screen';
 import type { Point } from './reaching';
 
@@ -15,7 +16,6 @@ const DRIVERS = {
   'drivers/dummy_drv.so': 'xserver-xorg-video-dummy',
 };
 const SIZE = { width: 1_440, height: 1_240 };
-const START_LIMIT_MS = 8_000;
 
 const DEVICES = { keys: 'Keyboard', trackpad: 'Pointer', touchscreen: 'Touch' } as const;
 type Device = keyof typeof DEVICES;
@@ -122,7 +122,7 @@ export async function wakePointer(profile: string): Promise<void> {
 }
 
 async function dial(path: string): Promise<Socket> {
-  for (const until = Date.now() + START_LIMIT_MS; ; await sleep(100)) {
+  for (const until = Date.now() + WAIT_LIMIT_MS; ; await sleep(100)) {
     const socket = connect(path);
     const isOpen = await new Promise<boolean>((resolve) => {
       socket.once('connect', () => resolve(true)).once('error', () => resolve(false));

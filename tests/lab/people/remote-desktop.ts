@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { WAIT_LIMIT_MS } from '../../support/eventually';
 import type { Screen } from '../screen';
 import { createChance } from './chance';
 import type { Deed, Devices } from './devices';
@@ -8,7 +9,6 @@ import type { Deed, Devices } from './devices';
 // A remote desktop: a real VNC server in front of the X server, and a client that speaks its protocol (RFC 6143). Clients
 // do not send every move of a mouse, and networks hold packets back and let them go together.
 
-const START_LIMIT_MS = 8_000;
 const KEYSYMS: Record<string, number> = {
   ...{ space: 0x20, apostrophe: 0x27, comma: 0x2c, minus: 0x2d, period: 0x2e, semicolon: 0x3b, slash: 0x2f },
   ...{ BackSpace: 0xff08, Tab: 0xff09, Return: 0xff0d, Down: 0xff54, Insert: 0xff63 },
@@ -35,7 +35,7 @@ export async function connectRemotely(screen: Screen, link: Link, seed: number):
 }
 
 async function dial(path: string): Promise<Socket> {
-  for (const until = Date.now() + START_LIMIT_MS; ; await sleep(100)) {
+  for (const until = Date.now() + WAIT_LIMIT_MS; ; await sleep(100)) {
     const socket = connect(path);
     const isOpen = await new Promise<boolean>((resolve) => {
       socket.once('connect', () => resolve(true)).once('error', () => resolve(false));

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { WAIT_LIMIT_MS } from '../../support/eventually';
 import type { Screen } from '../screen';
 import type { BrowserCommand } from './browsers';
 import type { Deed } from './devices';
@@ -41,7 +42,6 @@ const PROBE = `<!doctype html><meta name="referrer" content="no-referrer"><title
 
 /** On the page, wherever the window is. */
 const FROM = { x: 420, y: 520 };
-const LIMIT_MS = 60_000;
 const LOOK_MS = 200;
 /** A busy machine tells later what it sees. */
 const PATIENCE_MS = 2_000;
@@ -77,7 +77,7 @@ export async function openWindow(
     const { program, args } = prepare(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
     const browser = screen.open(program, args, env);
     const looks: Viewport[] = [];
-    for (let i = 0, until = Date.now() + LIMIT_MS; ; i++) {
+    for (let i = 0, until = Date.now() + WAIT_LIMIT_MS; ; i++) {
       if (Date.now() > until) throw new Error('the browser window did not come');
       const at = { x: FROM.x + ((i * 7) % 40), y: FROM.y + ((i * 5) % 30) };
       seen = null;

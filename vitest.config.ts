@@ -52,7 +52,7 @@ export default defineConfig({
     sequence: { sequencer: ProjectsInTurn },
     // A machine that others use may be four times slower. Polls and tests end as soon as they can, so only failures take the whole
     // timeout. A file sets another one only where the time is what it tests.
-    testTimeout: 300_000,
+    testTimeout: 600_000,
     hookTimeout: 600_000,
     expect: { poll: { timeout: WAIT_LIMIT_MS } },
     projects: [

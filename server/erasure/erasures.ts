@@ -135,6 +135,7 @@ export function createErasures(dependencies: {
         await moveLateCounts(query, erasure);
         await query(MOVE_ENDS, [integrationId, userId, pseudonym]);
         await query(REMOVE_ENDS, [integrationId, userId]);
+        await query(FORGET_ENDS, [integrationId, pseudonym]);
         await query(WRITE_TOTALS, [integrationId, pseudonym]);
         await query(COMPLETE, [integrationId, id]);
         return true;
@@ -224,7 +225,10 @@ const MOVE_ENDS = `
         last_seen_at = greatest(p.last_seen_at, excluded.last_seen_at),
         max_bot_score = greatest(p.max_bot_score, excluded.max_bot_score)`;
 const REMOVE_ENDS = `delete from pruned_ends where integration_id = $1 and kind = 'user' and value = $2`;
-/** A trigger writes the totals again by the sessions, which have all got the pseudonym now. */
+/** A trigger writes the totals again by the sessions, which have all got the pseudonym now. It looks up what is not known. */
+const FORGET_ENDS = `
+  update entity_totals set last_seen_at = '-infinity', max_bot_score = -1
+   where integration_id = $1 and kind = 'user' and value = $2`;
 const WRITE_TOTALS = `
   update entity_rollups set sessions = sessions where integration_id = $1 and kind = 'user' and value = $2`;
 const COMPLETE = `

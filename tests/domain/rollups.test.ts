@@ -38,9 +38,10 @@ const insertSessions = (from: number, count: number) => database.db.sql`
          case when random() < 0.7 then 'u-' || (random() * 40)::int end, 'c-' || n % 5, 0.5, n % 7
     from (select n, (random() * 100)::int as bin from generate_series(${from}::int, ${from + count - 1}::int) n) s`;
 
-/** Scores sessions again, labels them and matches them to others. */
+/** Scores sessions again, dates them by a fact that came late, labels them and matches them to others. */
 const changeSessions = (share: number) => database.db.sql`
-  update sessions set score_bin = (random() * 100)::int, label = (array[null, null, 1, -1])[1 + (random() * 3)::int],
+  update sessions set score_bin = (random() * 100)::int, bot_score = random(), created_at = created_at - random() * interval '2 minutes',
+         label = (array[null, null, 1, -1])[1 + (random() * 3)::int],
          user_id = 'u-' || (random() * 45)::int, event_count = event_count + 1
    where integration_id = ${integrationId} and random() < ${share}`;
 
@@ -116,6 +117,17 @@ describe('the counts of sessions', () => {
       await expectExact();
       await foldSessionDeltas(database.db);
       await expectExact();
+    }
+  });
+
+  it('sort users and courses by their sessions, whichever sessions changed', async () => {
+    await insertSessions(1, 600);
+    await foldSessionDeltas(database.db);
+    await expectExactTotals();
+    for (const [round, share] of [0.01, 0.05, 0.05, 0.05, 0.3, 1].entries()) {
+      await changeSessions(share);
+      await insertSessions(1_000 + 5 * round, 5);
+      await foldSessionDeltas(database.db);
       await expectExactTotals();
     }
   });

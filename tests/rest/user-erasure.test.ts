@@ -333,7 +333,6 @@ describe('an erasure', () => {
 
   it('is in the list of users with all their figures while their sessions still have the old id', async () => {
     const customer = await createAda();
-    const { sql } = server.database.db;
     const readUser = async () => {
       const users: Record<string, unknown>[] = await customer.read('/v1/users');
       const { id, name, email, url, ...figures } = users.find((user) => user.id !== BEN.id)!;
@@ -341,23 +340,33 @@ describe('an erasure', () => {
     };
     const before = await readUser();
     expect(before.figures).toMatchObject({ maxBotScore: 0.95, firstSeenAt: expect.any(String) });
-    const key = await begin(customer);
-    await sql.unsafe(`
-      create function test_fail() returns trigger language plpgsql as $$ begin raise 'a fault'; end $$;
-      create trigger test_fail before update of user_id on sessions for each row execute function test_fail()`);
-    try {
-      await expect(
-        (async () => {
-          for (;;) await sleep((await server.service.erasures.jobs.continueErasure(key)) ?? 0);
-        })(),
-      ).rejects.toThrow('a fault');
+    await eraseWithPause(customer, async () => {
       const { id, figures } = await readUser();
       expect(id).toMatch(/^erased-/);
       expect(figures).toEqual(before.figures);
-    } finally {
-      await sql.unsafe('drop function test_fail cascade');
-    }
-    await waitForReceipt(customer, key.erasureId);
+    });
+  });
+
+  it('leaves the user where they were in the orders, whatever is folded meanwhile', async () => {
+    const customer = await createAda();
+    const { db } = server.database;
+    await db.sql`
+      update sessions set created_at = created_at - interval '1 day', bot_score = 0.1, score_bin = 10
+       where integration_id = ${customer.id} and id = 's2'`;
+    await foldCounts(db);
+    const readEnds = () => db.sql`
+      select last_seen_at, max_bot_score from entity_totals
+       where integration_id = ${customer.id} and kind = 'user' and value <> ${BEN.id}`;
+    const before = await readEnds();
+    expect(before).toMatchObject([{ max_bot_score: 0.95 }]);
+    await eraseWithPause(customer, async () => {
+      // As after a fold when only one session has the pseudonym. Then an older one changes.
+      await db.sql`
+        update entity_totals set last_seen_at = last_seen_at - interval '1 hour', max_bot_score = 0.5
+         where integration_id = ${customer.id} and value like 'erased-%'`;
+      await db.sql`update sessions set event_count = 9 where integration_id = ${customer.id} and id = 's2'`;
+    });
+    expect(await readEnds()).toEqual(before);
   });
 
   it('goes on where a process died, and may repeat any step', async () => {
@@ -478,6 +487,26 @@ async function requestReport(customer: Customer, input: object): Promise<string>
 async function begin(customer: Customer) {
   const { body } = await erase(customer);
   return { integrationId: customer.id, erasureId: body.data.id as string };
+}
+
+/** Erases a user, and does something when the counts have the pseudonym and no session has it yet. Waits for the end. */
+async function eraseWithPause(customer: Customer, act: () => Promise<void>) {
+  const { sql } = server.database.db;
+  const key = await begin(customer);
+  await sql.unsafe(`
+    create function test_fail() returns trigger language plpgsql as $$ begin raise 'a fault'; end $$;
+    create trigger test_fail before update of user_id on sessions for each row execute function test_fail()`);
+  try {
+    await expect(
+      (async () => {
+        for (;;) await sleep((await server.service.erasures.jobs.continueErasure(key)) ?? 0);
+      })(),
+    ).rejects.toThrow('a fault');
+    await act();
+  } finally {
+    await sql.unsafe('drop function test_fail cascade');
+  }
+  await waitForReceipt(customer, key.erasureId);
 }
 
 /** The counts by user equal those of the sessions. */

@@ -7,6 +7,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { chromium } from 'playwright-core';
 
 const PLAYWRIGHT_LIMIT_MS = 120_000;
+const LAUNCH_LIMIT_MS = 180_000;
 const APT_LIMIT_MS = 240_000;
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome', 'chrome'];
@@ -33,7 +34,7 @@ export function findChromium() {
 /** Some systems have a stub instead that only says how to install Chromium, or lack libraries that it needs. */
 function runs(path) {
   if (process.platform === 'win32') return true;
-  const { status, stdout } = spawnSync(path, ['--version'], { encoding: 'utf8', timeout: 20_000 });
+  const { status, stdout } = spawnSync(path, ['--version'], { encoding: 'utf8', timeout: 60_000 });
   return status === 0 && /chrom/i.test(stdout);
 }
 
@@ -161,7 +162,7 @@ export function bareOptions(extra = []) {
   return {
     executablePath: requireChromium(),
     headless: true,
-    timeout: 60_000,
+    timeout: LAUNCH_LIMIT_MS,
     args: [
       '--no-sandbox',
       '--disable-gpu',

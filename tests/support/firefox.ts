@@ -17,7 +17,7 @@ export function findFirefox(): string | null {
 
 /** Some systems have a stub instead that only says how to install Firefox. */
 const runs = (path: string) =>
-  /Mozilla Firefox \d/.test(spawnSync(path, ['--version'], { encoding: 'utf8', timeout: 20_000 }).stdout);
+  /Mozilla Firefox \d/.test(spawnSync(path, ['--version'], { encoding: 'utf8', timeout: 60_000 }).stdout);
 
 /** Starts a stock Firefox, which Playwright drives over WebDriver BiDi, with a fresh profile. */
 export async function launchFirefox(executablePath: string): Promise<Browser> {

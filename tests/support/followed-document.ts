@@ -54,7 +54,7 @@ function once(find: () => string | null): () => string | null {
 function findMissingPython(): string | null {
   if (spawnSync('python3', ['-m', 'venv', '--help']).status !== 0) return 'there is no python3 with venv here';
   const probe = ['-m', 'pip', 'install', '--dry-run', '--break-system-packages', '-q', '--retries', '0', 'httpx'];
-  const found = spawnSync('python3', probe, { timeout: 20_000 });
+  const found = spawnSync('python3', probe, { timeout: 60_000 });
   return found.status === 0 ? null : 'httpx cannot be had here';
 }
 

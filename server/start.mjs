@@ -3,6 +3,10 @@
 import { buildIfNeeded } from './build.mjs';
 
 const [entry, ...rest] = process.argv.slice(2);
+if (!['main', 'admin', 'build'].includes(entry)) {
+  process.stderr.write('usage: node server/start.mjs main|admin|build\n');
+  process.exit(1);
+}
 // No network traffic that the operator did not ask for.
 process.env.NEXT_TELEMETRY_DISABLED ??= '1';
 await buildIfNeeded('server');

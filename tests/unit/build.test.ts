@@ -18,6 +18,11 @@ it('a build without the development packages says what is missing', () => {
   expect([status, stderr]).toEqual([1, 'Building needs the development packages: npm install --include=dev\n']);
 });
 
+it.each([[], ['mian']])('a start without a known entry says which there are: %j', (...args) => {
+  const { status, stderr } = spawnSync(process.execPath, ['server/start.mjs', ...args], { encoding: 'utf8' });
+  expect([status, stderr]).toEqual([1, 'usage: node server/start.mjs main|admin|build\n']);
+});
+
 describe('the lock of a build', () => {
   let directory: string;
   let lock: string;

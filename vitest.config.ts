@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { WAIT_LIMIT_MS } from './tests/support/eventually';
+import { WAIT_LIMIT_MS } from './tests/support/limits.mjs';
 
 /** A worker ends when the next file is of another project, and a new one loads all modules again. So projects follow each other. */
 const PROJECTS = ['product', 'replacing', 'unit'];

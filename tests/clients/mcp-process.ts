@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Customer } from '../support/customer';
-import { WAIT_LIMIT_MS } from '../support/eventually';
+import { WAIT_LIMIT_MS } from '../support/limits.mjs';
 import { waitUntil } from '../support/receiver';
 import { startRaw } from './installed-mcp';
 import type { FailureContext } from './mcp-failures';

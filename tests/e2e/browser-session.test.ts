@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { launchOptions } from '../support/browser.mjs';
-import { WAIT_LIMIT_MS } from '../support/eventually';
+import { WAIT_LIMIT_MS } from '../support/limits.mjs';
 import {
   endProducts,
   makeDataDir,

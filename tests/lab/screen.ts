@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { WAIT_LIMIT_MS } from '../support/eventually';
+import { WAIT_LIMIT_MS } from '../support/limits.mjs';
 import { type Devices, writeScript } from './people/devices';
 
 // A screen without hardware: an X server in memory with a window manager. Input comes only through the X server, as from

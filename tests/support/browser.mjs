@@ -5,9 +5,9 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { delimiter, dirname, join } from 'node:path';
 import { chromium } from 'playwright-core';
+import { WAIT_LIMIT_MS } from './limits.mjs';
 
 const PLAYWRIGHT_LIMIT_MS = 120_000;
-const LAUNCH_LIMIT_MS = 180_000;
 const APT_LIMIT_MS = 240_000;
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome', 'chrome'];
@@ -162,7 +162,7 @@ export function bareOptions(extra = []) {
   return {
     executablePath: requireChromium(),
     headless: true,
-    timeout: LAUNCH_LIMIT_MS,
+    timeout: WAIT_LIMIT_MS,
     args: [
       '--no-sandbox',
       '--disable-gpu',

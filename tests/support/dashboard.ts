@@ -1,6 +1,7 @@
 import { type APIResponse, type BrowserContext, chromium, type Page, type Route, request } from 'playwright-core';
 import { launchOptions, requireHeadlessShell } from './browser.mjs';
-import { untilServed, WAIT_LIMIT_MS } from './eventually';
+import { untilServed } from './eventually';
+import { WAIT_LIMIT_MS } from './limits.mjs';
 import {
   type Answer,
   endProducts,

@@ -1,7 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-
-/** How long tests wait for something whose time is not what they test. */
-export const WAIT_LIMIT_MS = 180_000;
+import { WAIT_LIMIT_MS } from './limits.mjs';
 
 /** Repeats a check until it no longer throws. Throws its last error when the time is over. */
 export async function eventually(check: () => unknown, timeoutMs = WAIT_LIMIT_MS): Promise<void> {

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { type Browser, firefox } from 'playwright-core';
-import { WAIT_LIMIT_MS } from './eventually';
+import { WAIT_LIMIT_MS } from './limits.mjs';
 import { tolerateMissingCommands } from './playwright-internals';
 
 const NAMES = ['firefox-esr', 'firefox'];

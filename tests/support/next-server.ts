@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { WAIT_LIMIT_MS } from './eventually';
+import { WAIT_LIMIT_MS } from './limits.mjs';
 import { findFreePort } from './ports';
 import { waitUntil } from './receiver';
 import { PIPELINE_TOKEN } from './server';

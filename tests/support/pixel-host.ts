@@ -7,7 +7,7 @@ import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playw
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
 import { type Beacon, EVENT_FIELDS, EventCode, PAGE_CAUSES } from '../../contract/beacon';
 import { readBeacon } from '../../server/detection/batch';
-import { WAIT_LIMIT_MS } from './eventually';
+import { WAIT_LIMIT_MS } from './limits.mjs';
 import { waitUntil } from './receiver';
 
 // The pixel alone, in a real browser: a site on one port, and on another a host that records what arrives at /collect.

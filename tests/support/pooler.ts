@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import postgres from 'postgres';
-import { WAIT_LIMIT_MS } from './eventually';
+import { WAIT_LIMIT_MS } from './limits.mjs';
 import { findFreePort } from './ports';
 import { waitUntil } from './receiver';
 

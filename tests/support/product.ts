@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { WAIT_LIMIT_MS } from './eventually';
+import { WAIT_LIMIT_MS } from './limits.mjs';
 import { findFreePort } from './ports';
 
 // The product as an operator runs it: its commands in separate processes, each with its own data directory.

@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'vitest';
 import { signPayload } from '../../server/webhooks/signature';
-import { WAIT_LIMIT_MS } from './eventually';
+import { WAIT_LIMIT_MS } from './limits.mjs';
 
 export interface Received {
   at: number;

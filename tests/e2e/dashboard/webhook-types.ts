@@ -2,7 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import { afterEach, describe, expect, it } from 'vitest';
 import { settle } from '../../support/dashboard';
-import { WAIT_LIMIT_MS } from '../../support/eventually';
+import { WAIT_LIMIT_MS } from '../../support/limits.mjs';
 import { waitUntil } from '../../support/receiver';
 import { dashboard, receiver } from './shared-dashboard';
 

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { WAIT_LIMIT_MS } from '../../support/eventually';
+import { WAIT_LIMIT_MS } from '../../support/limits.mjs';
 import { type Desk, defineControl } from '../people/control';
 import type { Screen } from '../screen';
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'undici';
 import { bareOptions, HIDDEN_PAGES_OFF } from '../../support/browser.mjs';
-import { WAIT_LIMIT_MS } from '../../support/eventually';
+import { WAIT_LIMIT_MS } from '../../support/limits.mjs';
 import { findFreePort } from '../../support/ports';
 import type { Subject, Visit } from '../subject';
 import { type Hands, takeSteps } from './hands';

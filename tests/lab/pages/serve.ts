@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { WAIT_LIMIT_MS } from '../../support/eventually';
+import { WAIT_LIMIT_MS } from '../../support/limits.mjs';
 import type { Geometry, GeometryFeed, Task } from '../subject';
 import { type Tag, writePage } from './layout';
 import { planVisit, type VisitPlan } from './tasks';

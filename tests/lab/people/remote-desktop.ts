@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { WAIT_LIMIT_MS } from '../../support/eventually';
+import { WAIT_LIMIT_MS } from '../../support/limits.mjs';
 import type { Screen } from '../screen';
 import { createChance } from './chance';
 import type { Deed, Devices } from './devices';

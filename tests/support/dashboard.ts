@@ -107,12 +107,16 @@ export async function startDashboard(settings: Settings = {}): Promise<Dashboard
   async function signIn(role: Role) {
     const account = role === 'admin' ? { email, password } : { email: `${role}@example.com`, password: PASSWORD };
     if (role !== 'admin') {
-      const admin = await request.newContext({ baseURL: product.url, storageState: await findState('admin') });
+      const admin = await request.newContext({
+        timeout: WAIT_LIMIT_MS,
+        baseURL: product.url,
+        storageState: await findState('admin'),
+      });
       const headers = { ...origin, 'x-integration-id': integrationId };
       await expectOk(await admin.post('/api/trpc/staff.create', { headers, data: { ...account, role } }));
       await admin.dispose();
     }
-    const client = await request.newContext({ baseURL: product.url });
+    const client = await request.newContext({ timeout: WAIT_LIMIT_MS, baseURL: product.url });
     const answer = await untilServed(
       () => client.post('/api/auth/sign-in', { headers: origin, data: account }),
       (one) => one.status(),

@@ -17,7 +17,7 @@ export async function eventually(check: () => unknown, timeoutMs = WAIT_LIMIT_MS
 
 /** Sign-ins count each try, and an account has ten. */
 const MAX_REFUSALS = 8;
-const PAUSE_MS = 1_000;
+const FIRST_PAUSE_MS = 500;
 
 /**
  * Asks again while the service is unavailable, as clients do: on a busy machine the database may be too slow at times. For what
@@ -29,7 +29,7 @@ export async function untilServed<Answered>(
 ): Promise<Answered> {
   let answer = await ask();
   for (let again = 0; readStatus(answer) === 503 && again < MAX_REFUSALS; again++) {
-    await delay(PAUSE_MS);
+    await delay(FIRST_PAUSE_MS * 2 ** again);
     answer = await ask();
   }
   return answer;

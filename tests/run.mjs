@@ -5,7 +5,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { constants, setPriority, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { auditDependencies } from './dependency-audit.mjs';
@@ -52,8 +52,11 @@ function endGroup(child, signal) {
   } catch {} // it has just ended
 }
 
-/** Runs a script of Node to its end. Answers what went wrong, or null. Its output goes to `onOutput`, if given. */
-function runNode(scriptAndArgs, limitMs, { env = {}, onOutput } = {}) {
+/**
+ * Runs a script of Node to its end. Answers what went wrong, or null. Its output goes to `onOutput`, if given. If it is patient, others
+ * get the CPU first.
+ */
+function runNode(scriptAndArgs, limitMs, { env = {}, onOutput, isPatient = false } = {}) {
   return new Promise((resolve) => {
     const output = onOutput ? 'pipe' : 'inherit';
     const child = spawn(process.execPath, scriptAndArgs, {
@@ -64,6 +67,7 @@ function runNode(scriptAndArgs, limitMs, { env = {}, onOutput } = {}) {
     });
     for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', onOutput);
     running.add(child);
+    if (isPatient && child.pid) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
     let isLate = false;
     const timer = setTimeout(() => {
       isLate = true;
@@ -86,7 +90,7 @@ async function runCheck(name, ...commands) {
   const onOutput = (text) => {
     printed += text;
   };
-  for (const command of commands) fault ??= await runNode(command, CHECK_LIMIT_MS, { onOutput });
+  for (const command of commands) fault ??= await runNode(command, CHECK_LIMIT_MS, { onOutput, isPatient: true });
   counts[fault ? 'failed' : 'passed']++;
   say(`\n— ${name}\n${printed}${fault ? `✗ ${name}: ${fault}` : `✓ ${name}`}`);
 }

@@ -20,8 +20,8 @@ import { actOut, openPages, STAGE_SETTINGS, type Stage, waitForRecording } from 
 import type { Step, Subject } from './subject';
 import { loadSubjects } from './subjects';
 
-// A slice of the laboratory: three drivers and three people's ways of input visit a page of the built product, all at the same
-// time. It shows that the laboratory works, and that the clearest cases are judged right. How often they are is measured by
+// A slice of the laboratory: three drivers and three people's ways of input visit a page of the built product. It shows
+// that the laboratory works, and that the clearest cases are judged right. How often they are is measured by
 // `npm run lab`.
 
 /** Who types nothing through the DevTools protocol leaves little but presses without pressure: too little for `bot`. */
@@ -100,14 +100,14 @@ it('a screen has its window manager before a window opens on it', async ({ skip 
   }
 });
 
-it.concurrent.for(DRIVERS)('%s is at least %s', async ([name, risk], { skip, expect }) => {
+it.for(DRIVERS)('%s is at least %s', async ([name, risk], { skip }) => {
   const missing = find(name).findMissing();
   skip(missing !== null, `not installed: ${missing}`);
   const { botScore, detectionFlags } = await visit(find(name));
   expect(botScore, detectionFlags.join()).toBeGreaterThanOrEqual(THRESHOLDS[risk]);
 });
 
-it.concurrent.for(PEOPLE)('%s is not noticed', async (name, { skip, expect }) => {
+it.for(PEOPLE)('%s is not noticed', async (name, { skip }) => {
   const missing = find(name).findMissing();
   skip(missing !== null, `not installed: ${missing}`);
   const { botScore, detectionFlags } = await visit(find(name));

@@ -6,22 +6,31 @@ import { writeFileSync } from 'node:fs';
  * that did not load is one hook that failed. Vitest's report in JSON leaves out hooks of a `describe`.
  */
 export default class Reporter {
+  /** Says at once why something failed. Vitest says so when all files have ended, which a run that hangs never does. */
+  onTestModuleEnd(module) {
+    const { tests, hooks } = listResults(module);
+    for (const { name, state, why } of [...tests, ...hooks])
+      if (state === 'failed') process.stdout.write(`✗ ${name}: ${why}\n`);
+  }
+
   onTestRunEnd(modules) {
-    const tests = [];
-    const hooks = [];
-    for (const module of modules) {
-      // A module has no name of that kind.
-      const nameOf = ({ fullName }) => [module.relativeModuleId, fullName].filter(Boolean).join(' > ');
-      for (const test of module.children.allTests()) {
-        const { state, errors } = test.result();
-        tests.push({ name: nameOf(test), state, why: describeError(errors?.[0]) });
-      }
-      for (const suite of [module, ...module.children.allSuites()])
-        for (const error of suite.errors())
-          hooks.push({ name: nameOf(suite), state: 'failed', why: describeError(error) });
-    }
+    const results = modules.map(listResults);
+    const [tests, hooks] = ['tests', 'hooks'].map((kind) => results.flatMap((result) => result[kind]));
     writeFileSync(process.env.TEST_REPORT, JSON.stringify({ tests, hooks }));
   }
+}
+
+function listResults(module) {
+  // A module has no name of that kind.
+  const nameOf = ({ fullName }) => [module.relativeModuleId, fullName].filter(Boolean).join(' > ');
+  const tests = [...module.children.allTests()].map((test) => {
+    const { state, errors } = test.result();
+    return { name: nameOf(test), state, why: describeError(errors?.[0]) };
+  });
+  const hooks = [module, ...module.children.allSuites()].flatMap((suite) =>
+    suite.errors().map((error) => ({ name: nameOf(suite), state: 'failed', why: describeError(error) })),
+  );
+  return { tests, hooks };
 }
 
 /** Says what went wrong, and where in our own files. */

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import postgres from 'postgres';
 import { inject } from 'vitest';
 import { type Database, openDatabase } from '../../db/client';
+import { eventually } from './eventually';
 import { waitUntil } from './receiver';
 
 export interface TestDatabase {
@@ -37,6 +38,7 @@ async function createDatabase(template: string): Promise<{ url: string; drop(): 
 export async function createTestDatabase(): Promise<TestDatabase> {
   const { url, drop } = await createDatabase(inject('templateDatabase'));
   const db = openDatabase({ url, maxConnections: 4 });
+  await waitForConnection(db);
   return {
     url,
     db,
@@ -46,6 +48,12 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     },
   };
 }
+
+/**
+ * Opens the first connection of a pool. The product gives up after two seconds, which pass before the answer is read if the process
+ * is busy with loading modules.
+ */
+export const waitForConnection = (db: Database) => eventually(() => db.query('select 1', []));
 
 /**
  * The settings of a server in another process, on a new migrated database in the run's Postgres, with the demo

@@ -11,7 +11,7 @@ import { readEnv } from '../../server/platform/env';
 import { createLogger } from '../../server/platform/log';
 import { PIPELINE_PATH } from '../../server/rest/pipeline-endpoint';
 import { closeService, createService, type Service } from '../../server/service';
-import { createTestDatabase, type TestDatabase } from './database';
+import { createTestDatabase, type TestDatabase, waitForConnection } from './database';
 
 export const PIPELINE_TOKEN = 'a-pipeline-token-of-the-tests';
 
@@ -71,6 +71,7 @@ export async function startTestServer(
     isSelfHosted: true,
   });
   const server = createHttpServer(service, dashboard(service), limits);
+  await waitForConnection(service.db);
   await service.engine?.start();
   await service.dispatcher.start();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

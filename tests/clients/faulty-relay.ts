@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /**
  * What happens to a request: `pass`; `cut-before` closes the connection before the server sees it; `cut-after` lets the server
  * answer, passes on the head and half of the body, and closes the connection; `stall-after` does the same and leaves it open;
- * `drip` passes on a byte every 100 ms, `slowly` a tenth of the answer every 300 ms; `hang` never answers; an answer is sent in
+ * `drip` passes on a byte every 100 ms, `slowly` a tenth of the answer every 600 ms; `hang` never answers; an answer is sent in
  * place of the server's.
  */
 export type Fault =
@@ -19,7 +19,7 @@ export type Fault =
   | { status: number; headers?: Record<string, string>; body?: string };
 
 const DRIP_MS = 100;
-const PART_MS = 300;
+const PART_MS = 600;
 
 export interface RelayedRequest {
   at: number;

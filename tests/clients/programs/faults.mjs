@@ -128,7 +128,7 @@ await observe('erasure of nobody after a cut', ['cut-before', status(404)], () =
 
 await observe('timeout', ['hang', 'hang'], () => hasty.stats.get());
 await observe('timeout, then an answer', ['hang'], async () => typeof (await calm.stats.get()));
-const steady = createClient({ apiKey: KEY, baseUrl: RELAY, timeoutMs: 2_000, maxRetries: 0 });
+const steady = createClient({ apiKey: KEY, baseUrl: RELAY, timeoutMs: 5_000, maxRetries: 0 });
 const readUser = async () => (await steady.users.export('ada')).sessions.length;
 await observe('export of a user that takes long', ['slowly'], readUser);
 await observe('export of a user that stalls', ['stall-after'], readUser);

@@ -309,7 +309,7 @@ async def timeouts() -> object:
     async with connect() as client:
         async for user in client.users.list():
             break
-    async with connect(timeout=2, max_retries=0) as client:
+    async with connect(timeout=5, max_retries=0) as client:
         plan("slowly", "stall-after")
         outcomes.append(len((await client.users.export(user["id"]))["sessions"]) > 0)
         try:

@@ -1,5 +1,15 @@
 'use client';
-import { createContext, type ReactNode, use, useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import {
+  createContext,
+  type ReactNode,
+  use,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
 import { LETTER_KEYS_COOKIE } from '../letter-keys';
 import { savePreference } from '../preference';
 import { IconButton } from './button';
@@ -30,10 +40,11 @@ const LetterKeys = createContext({ areOn: true, switchTo: (_areOn: boolean) => {
 export function useShortcuts(name: string, shortcuts: Shortcut[]) {
   const groups = use(Registry);
   const group = useRef<Group>({ name, shortcuts });
-  useEffect(() => {
+  // Before the page is painted, so that a key acts on what the page shows.
+  useLayoutEffect(() => {
     group.current = { name, shortcuts };
   });
-  useEffect(() => {
+  useLayoutEffect(() => {
     groups.add(group);
     return () => void groups.delete(group);
   }, [groups]);

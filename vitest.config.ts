@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { WAIT_LIMIT_MS } from './tests/support/limits.mjs';
+import { POLL_LIMIT_MS } from './tests/support/limits.mjs';
 
 /** A worker ends when the next file is of another project, and a new one loads all modules again. So projects follow each other. */
 const PROJECTS = ['product', 'replacing', 'unit'];
@@ -46,7 +46,7 @@ export default defineConfig({
     // timeout. A file sets another one only where the time is what it tests.
     testTimeout: 600_000,
     hookTimeout: 600_000,
-    expect: { poll: { timeout: WAIT_LIMIT_MS } },
+    expect: { poll: { timeout: POLL_LIMIT_MS } },
     projects: [
       {
         extends: true,

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Customer } from '../support/customer';
-import { WAIT_LIMIT_MS } from '../support/limits.mjs';
+import { POLL_LIMIT_MS } from '../support/limits.mjs';
 import { waitUntil } from '../support/receiver';
 import { startRaw } from './installed-mcp';
 import type { FailureContext } from './mcp-failures';
@@ -29,7 +29,7 @@ export function describeProcess(getContext: () => FailureContext): void {
       const call = assistant.call('get_stats', {}, controller.signal);
       await waitUntil(
         () => api.counts.begun === 1,
-        WAIT_LIMIT_MS,
+        POLL_LIMIT_MS,
         () => 'no request',
       );
       controller.abort(new Error('enough'));
@@ -80,7 +80,7 @@ export function describeProcess(getContext: () => FailureContext): void {
       send({ jsonrpc: '2.0', id: 5, method: 'tools/list' });
       await waitUntil(
         () => output.stdout.includes('"id":5'),
-        WAIT_LIMIT_MS,
+        POLL_LIMIT_MS,
         () => output.stdout + output.stderr,
       );
       const answers = output.stdout
@@ -106,7 +106,7 @@ export function describeProcess(getContext: () => FailureContext): void {
       send({ jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'get_stats' } });
       await waitUntil(
         () => context.relay.requests.length === 1,
-        WAIT_LIMIT_MS,
+        POLL_LIMIT_MS,
         () => output.stderr,
       );
       const at = Date.now();

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ReceivedDelivery, verifyWebhook } from '../../clients/typescript/src/webhooks';
 import { signPayload } from '../../server/webhooks/signature';
 import { scoredSession } from '../support/facts';
-import { WAIT_LIMIT_MS } from '../support/limits.mjs';
+import { POLL_LIMIT_MS } from '../support/limits.mjs';
 import { type Received, type Receiver, startReceiver, waitUntil } from '../support/receiver';
 import { startTestServer, type TestServer } from '../support/server';
 import { copyPrograms, type InstalledPackage } from './installed-package';
@@ -76,7 +76,7 @@ export function describeDeliveries(getClient: () => InstalledPackage): void {
   const waitForLines = (count: number) =>
     waitUntil(
       () => lines.length >= count,
-      WAIT_LIMIT_MS,
+      POLL_LIMIT_MS,
       () => `${lines.length} of ${count} lines`,
     );
   const send = async (url: string, { headers, body }: Pick<Received, 'headers' | 'body'>) => {

@@ -46,7 +46,7 @@ it('attempts of a process are shared among hanging receivers, and each gets at l
   for (const { key } of subscriptions) void server.service.dispatcher.drainSubscription(key);
   const countArrived = () =>
     subscriptions.map(({ path }) => receiver.received.filter((request) => request.path === path).length);
-  await waitUntil(() => Math.min(...countArrived()) > 0);
+  await waitUntil(() => Math.min(...countArrived()) > 0, 60_000);
   let before: number;
   do {
     before = receiver.received.length;

@@ -9,7 +9,6 @@ import { revokeSite } from '../../server/domain/sites';
 import { DRIVEN, openPageSite, Tab } from '../support/beacon';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { scoredSession } from '../support/facts';
-import { WAIT_LIMIT_MS } from '../support/limits.mjs';
 import { endProducts } from '../support/product';
 import { type Received, type Receiver, startReceiver, waitUntil } from '../support/receiver';
 import { type Relay, startRelay } from '../support/relay';
@@ -132,11 +131,11 @@ it('pages that are open go on, and are judged, when the server’s clock steps b
   expect((await tab.send()).status).toBe(200);
   tab.navigate();
   expect((await tab.send({ e: DRIVEN })).status).toBe(200);
-  await waitUntil(async () => (await readSessions())[0]?.riskLevel === 'bot');
+  await waitUntil(async () => (await readSessions())[0]?.riskLevel === 'bot', 20_000);
   expect(await readSessions()).toHaveLength(1);
   // Nor is a site remembered for longer.
   await revokeSite(asOperator(database.db), { id: page.siteId });
-  await expect.poll(async () => (await tab.send()).status, { interval: 500 }).toBe(204);
+  await expect.poll(async () => (await tab.send()).status, { timeout: 20_000, interval: 500 }).toBe(204);
 });
 
 it('a clock that stepped back does not keep the engine from repairing itself after an outage of the database', async () => {
@@ -148,11 +147,11 @@ it('a clock that stepped back does not keep the engine from repairing itself aft
     await stepTo(aheadMs);
     await relay.cut();
     // The engine notices an outage at a pulse. It may pass over one that is shorter than the time between two.
-    await waitUntil(() => count('engine: the database does not answer') > n);
+    await waitUntil(() => count('engine: the database does not answer') > n, 15_000);
     await relay.restore();
     await waitUntil(
       () => countRepairs() > n,
-      WAIT_LIMIT_MS,
+      15_000,
       () => `${countRepairs()} repairs after ${n + 1} outages`,
     );
   }

@@ -96,7 +96,7 @@ describe('steps', () => {
         const work = (value: number) => async () => {
           mostAtWork = Math.max(mostAtWork, ++atWork);
           // However late the engine starts the second one.
-          await eventually(() => expect(mostAtWork).toBe(2));
+          await eventually(() => expect(mostAtWork).toBe(2), 10_000);
           atWork--;
           return value;
         };
@@ -586,7 +586,7 @@ describe('trouble with the database', () => {
     await sql.unsafe('drop trigger fail on graphile_worker._private_jobs');
     await client.send({ name: 'go', data: { n: 3 } });
     await eventually(() => expect(calls.sort()).toEqual([1, 2, 3]), 8000);
-    await eventually(async () => expect(await sql`select from graphile_worker.jobs`).toHaveLength(0));
+    await eventually(async () => expect(await sql`select from graphile_worker.jobs`).toHaveLength(0), 12_000);
     expect(calls).toHaveLength(3);
   });
 
@@ -682,7 +682,7 @@ describe('a feature that only a real Inngest has', () => {
 
 describe('at the end of the file', () => {
   it('a cron has fired once per minute, not once per process', async () => {
-    await eventually(() => expect(cronFirings.length).toBeGreaterThan(0));
+    await eventually(() => expect(cronFirings.length).toBeGreaterThan(0), 62_000);
     const minutes = cronFirings.map((firing) => firing.split(' ')[0]);
     expect(new Set(minutes).size).toBe(minutes.length);
     expect(minutes[0]).toMatch(/:00\.000Z$/);

@@ -374,7 +374,7 @@ describe('the embedded Postgres', () => {
       const now = await userPids(staying.url).catch(() => before);
       return now.length === 2 && !now.some((pid) => before.includes(pid));
     };
-    await expect.poll(isRegained).toBe(true);
+    await expect.poll(isRegained, { timeout: 20_000 }).toBe(true);
     await leaving.stop();
     await writeFact(staying.url);
     await staying.stop();
@@ -386,7 +386,7 @@ describe('the embedded Postgres', () => {
     const killed = postmasterPid();
     process.kill(killed, 'SIGKILL');
     const readAgain = () => readFact(users[0]!.url).catch(() => null);
-    await expect.poll(readAgain).toBe(42);
+    await expect.poll(readAgain, { timeout: 20_000 }).toBe(42);
     expect(postmasterPid()).not.toBe(killed);
     await expectUsers(users[0]!.url, 2);
     for (const { stop } of users) await stop();

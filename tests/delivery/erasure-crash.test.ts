@@ -92,7 +92,7 @@ describe('kill -9', () => {
     const killedAt: number[] = [];
     for (let n = 0; n < KILLS; n++) {
       const { position } = await readProgress();
-      await waitUntil(async () => !isDeepStrictEqual((await readProgress()).position, position));
+      await waitUntil(async () => !isDeepStrictEqual((await readProgress()).position, position), 90_000);
       await sleep(random() * 200);
       log += await kill();
       const left = await readProgress();
@@ -103,7 +103,7 @@ describe('kill -9', () => {
       server = await site.start();
     }
     expect(killedAt.length, 'it was faster than the kills').toBeGreaterThan(0);
-    await waitUntil(async () => (await readStatus()) === 'Completed');
+    await waitUntil(async () => (await readStatus()) === 'Completed', 90_000);
     await foldCounts(database.db);
     expect(await readTotals()).toEqual(before);
     expect(await read(`/v1/user-erasures/${body.data.id}`)).toMatchObject({ sessionCount: SESSIONS + 1 });

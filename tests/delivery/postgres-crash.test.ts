@@ -72,7 +72,7 @@ it('if Postgres dies in the middle of deliveries and comes back, nothing is lost
   // Keeps Postgres away from the server until the test has read what was in flight.
   await relay.cut();
   // The users of the cluster start it again: here the test, otherwise the server. Backends outlive it for a moment.
-  await waitUntil(async () => ![null, postgres].includes(await findPostgres(dataDir)));
+  await waitUntil(async () => ![null, postgres].includes(await findPostgres(dataDir)), 20_000);
   const answers = () =>
     site.db.query('select 1', []).then(
       () => true,

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { launchOptions } from '../support/browser.mjs';
-import { WAIT_LIMIT_MS } from '../support/limits.mjs';
+import { POLL_LIMIT_MS } from '../support/limits.mjs';
 import {
   endProducts,
   makeDataDir,
@@ -58,7 +58,7 @@ async function openPage(options: { args?: string[]; context?: BrowserContextOpti
   const browser = await openBrowser(options.args);
   const context = await browser.newContext(options.context);
   contexts.push(context);
-  context.setDefaultTimeout(WAIT_LIMIT_MS);
+  context.setDefaultTimeout(POLL_LIMIT_MS);
   return { browser, page: await context.newPage() };
 }
 
@@ -75,7 +75,7 @@ const arrived = (path: string) => receiver.received.filter((received) => receive
 /** Finds the session that a page's pixel reported. */
 async function findVisit(page: Page): Promise<Visit> {
   const sessionId = await page.evaluate(() => JSON.parse(sessionStorage.getItem('pixel') ?? '{}').id as string);
-  await waitUntil(() => site.visits.has(sessionId), WAIT_LIMIT_MS);
+  await waitUntil(() => site.visits.has(sessionId));
   return site.visits.get(sessionId)!;
 }
 
@@ -86,7 +86,7 @@ const countOf = ({ events }: Visit, type: string) =>
 async function expectCounts(visit: Visit, counts: Record<string, number>): Promise<void> {
   for (const [type, least] of Object.entries(counts)) {
     const describeCount = () => `${countOf(visit, type)} of ${least} ${type} events came`;
-    await waitUntil(() => countOf(visit, type) >= least, WAIT_LIMIT_MS, describeCount);
+    await waitUntil(() => countOf(visit, type) >= least, POLL_LIMIT_MS, describeCount);
   }
 }
 

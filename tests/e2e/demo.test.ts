@@ -154,7 +154,7 @@ describe('a person on the demo page', () => {
         await person.type('Forests would be darker.');
         await person.click(boxes.end);
         const find = async () => (await read('/v1/sessions?pageSize=1'))[0];
-        await waitUntil(async () => (await find()).status === 'Scored');
+        await waitUntil(async () => (await find()).status === 'Scored', 10_000);
         const session = await find();
         const evidence = await read(`/v1/sessions/${session.id}/evidence`);
         expect(session, JSON.stringify(evidence.findings)).toMatchObject({ riskLevel: 'human', detectionFlags: [] });

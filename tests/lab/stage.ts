@@ -17,7 +17,7 @@ import type { Subject, Task } from './subject';
 /** A session closes soon after its last page is gone, or if its page could not say so. */
 export const STAGE_SETTINGS = { SESSION_GONE: '2s', SESSION_IDLE: '20s', COLLECT_NEW_PER_MINUTE: '1000' };
 const VISIT_LIMIT_MS = 240_000;
-const CLOSE_LIMIT_MS = 120_000;
+const CLOSE_LIMIT_MS = 45_000;
 const LOOK_MS = 500;
 
 /** A running product that the laboratory may look into. */

@@ -1,7 +1,7 @@
 import { type APIResponse, type BrowserContext, chromium, type Page, type Route, request } from 'playwright-core';
 import { launchOptions, requireHeadlessShell } from './browser.mjs';
 import { untilServed } from './eventually';
-import { WAIT_LIMIT_MS } from './limits.mjs';
+import { POLL_LIMIT_MS, WAIT_LIMIT_MS } from './limits.mjs';
 import {
   type Answer,
   endProducts,
@@ -85,7 +85,7 @@ export async function startDashboard(settings: Settings = {}): Promise<Dashboard
     // After a click. The headless shell has nobody to ask, and refuses it.
     permissions: ['clipboard-write'],
   });
-  context.setDefaultTimeout(WAIT_LIMIT_MS);
+  context.setDefaultTimeout(POLL_LIMIT_MS);
   const page = await context.newPage();
   const faults: string[] = [];
   let provoked: RegExp | undefined;

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { WAIT_LIMIT_MS } from './limits.mjs';
+import { POLL_LIMIT_MS } from './limits.mjs';
 
 /** Repeats a check until it no longer throws. Throws its last error when the time is over. */
-export async function eventually(check: () => unknown, timeoutMs = WAIT_LIMIT_MS): Promise<void> {
+export async function eventually(check: () => unknown, timeoutMs = POLL_LIMIT_MS): Promise<void> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {
     try {

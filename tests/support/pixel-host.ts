@@ -7,7 +7,7 @@ import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playw
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
 import { type Beacon, EVENT_FIELDS, EventCode, PAGE_CAUSES } from '../../contract/beacon';
 import { readBeacon } from '../../server/detection/batch';
-import { WAIT_LIMIT_MS } from './limits.mjs';
+import { POLL_LIMIT_MS } from './limits.mjs';
 import { waitUntil } from './receiver';
 
 // The pixel alone, in a real browser: a site on one port, and on another a host that records what arrives at /collect.
@@ -140,7 +140,7 @@ export class PixelHost {
       return kept;
     }
     const context = await browser.newContext(options);
-    context.setDefaultTimeout(WAIT_LIMIT_MS);
+    context.setDefaultTimeout(POLL_LIMIT_MS);
     const page = await context.newPage();
     if (this.#kept && !options) this.#kept.set(kind, page);
     else this.#contexts.push(context);
@@ -159,7 +159,7 @@ export class PixelHost {
   async runClock(page: Page, ms = 2_500): Promise<void> {
     for (let leftMs = ms; leftMs > 0; leftMs -= CLOCK_STEP_MS) {
       await page.clock.runFor(Math.min(leftMs, CLOCK_STEP_MS));
-      await waitUntil(() => this.#unanswered === 0, WAIT_LIMIT_MS);
+      await waitUntil(() => this.#unanswered === 0);
       await page.evaluate((url) => fetch(url, { mode: 'no-cors' }).catch(() => {}), `${this.hostUrl}/fence`);
     }
   }
@@ -177,7 +177,7 @@ export class PixelHost {
       this.received.map(({ atMs, beacon }) => `${atMs} ${readEvents([beacon]).map((event) => event.code)}`);
     await waitUntil(
       () => this.eventsOf(code).length >= count,
-      WAIT_LIMIT_MS,
+      POLL_LIMIT_MS,
       () => `${performance.now()}: ${this.eventsOf(code).length} of ${count} ${code} among\n${arrived().join('\n')}`,
     );
   }
@@ -201,7 +201,7 @@ export class PixelHost {
   }
 }
 
-const POLL = { timeout: WAIT_LIMIT_MS, interval: 20 };
+const POLL = { interval: 20 };
 
 /** Reads the events of batches by the names of the contract. Fails if a field is missing or not an integer. */
 export function readEvents(beacons: Beacon[]): NamedEvent[] {

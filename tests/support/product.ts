@@ -10,6 +10,7 @@ import { findFreePort } from './ports';
 
 // The product as an operator runs it: its commands in separate processes, each with its own data directory.
 
+const COMMAND_LIMIT_MS = 60_000;
 const STOP_LIMIT_MS = 15_000;
 const POLL_MS = 50;
 
@@ -117,7 +118,7 @@ export function spawnProduct(dataDir: string, settings: Settings = {}, command: 
     ended,
     stdout: () => stdout,
     stderr: () => stderr,
-    async endWithin(limitMs = WAIT_LIMIT_MS) {
+    async endWithin(limitMs = COMMAND_LIMIT_MS) {
       const from = Date.now();
       const result = await Promise.race([ended, sleep(limitMs, null, { ref: false })]);
       if (result === null) throw new Error(`still running after ${limitMs} ms:\n${stderr.slice(-2_000)}`);

@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'vitest';
 import { signPayload } from '../../server/webhooks/signature';
-import { WAIT_LIMIT_MS } from './limits.mjs';
+import { POLL_LIMIT_MS } from './limits.mjs';
 
 export interface Received {
   at: number;
@@ -58,7 +58,7 @@ export async function startReceiver(): Promise<Receiver> {
     answer: () => 200,
     answerHeaders: {},
     answerBody: '',
-    async waitFor(count, limitMs = WAIT_LIMIT_MS) {
+    async waitFor(count, limitMs = POLL_LIMIT_MS) {
       await waitUntil(
         () => received.length >= count,
         limitMs,
@@ -77,7 +77,7 @@ export async function startReceiver(): Promise<Receiver> {
 /** Polls until a condition holds. */
 export async function waitUntil(
   condition: () => boolean | Promise<boolean>,
-  limitMs = WAIT_LIMIT_MS,
+  limitMs = POLL_LIMIT_MS,
   explain: () => string = () => 'the condition did not come true',
 ): Promise<void> {
   const end = Date.now() + limitMs;

@@ -3,7 +3,7 @@ import type { BrowserContext, Locator, Page, Request } from 'playwright-core';
 import { afterAll, describe, expect, it } from 'vitest';
 import { intercept, settle } from '../../support/dashboard';
 import { createGate } from '../../support/gate';
-import { WAIT_LIMIT_MS } from '../../support/limits.mjs';
+import { POLL_LIMIT_MS } from '../../support/limits.mjs';
 import { createClient } from '../../support/server';
 import { trySignIn } from '../../support/staff-client';
 import { findIssues } from './pages';
@@ -17,7 +17,7 @@ const LINK = /http:\/\/\S+\/invitation#([\w-]{43})/;
 const contexts: BrowserContext[] = [];
 async function openBrowser(): Promise<Page> {
   const context = await dashboard.page.context().browser()!.newContext({ baseURL: dashboard.product.url });
-  context.setDefaultTimeout(WAIT_LIMIT_MS);
+  context.setDefaultTimeout(POLL_LIMIT_MS);
   contexts.push(context);
   return context.newPage();
 }

@@ -2,7 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import { afterEach, describe, expect, it } from 'vitest';
 import { settle } from '../../support/dashboard';
-import { WAIT_LIMIT_MS } from '../../support/limits.mjs';
+import { POLL_LIMIT_MS } from '../../support/limits.mjs';
 import { waitUntil } from '../../support/receiver';
 import { dashboard, receiver } from './shared-dashboard';
 
@@ -27,7 +27,7 @@ async function expectTold(type: string, fields: object) {
   const told = () => listTold(type).map(({ body }) => body);
   await waitUntil(
     () => find() !== undefined,
-    WAIT_LIMIT_MS,
+    POLL_LIMIT_MS,
     () => `${type} ${JSON.stringify(fields)} is not among ${told().join('\n')}`,
   );
   return find();

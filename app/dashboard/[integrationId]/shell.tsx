@@ -6,6 +6,7 @@ import type { TroubledWebhooks } from '../../../contract/webhook-states';
 import { IconButton } from '../components/button';
 import { Sheet } from '../components/dialog';
 import { MenuIcon } from '../components/icons';
+import { mayLeave } from '../components/leave-question';
 import { ShortcutsProvider, useShortcuts } from '../components/shortcuts';
 import { SignedOutNotice } from '../components/signed-out-notice';
 import type { Theme } from '../theme';
@@ -87,7 +88,12 @@ function Navigation({ base }: { base: string }) {
   const router = useRouter();
   useShortcuts(
     'Go to',
-    NAVIGATION.map(({ path, name, key }) => ({ keys: `g ${key}`, name, run: () => router.push(`${base}/${path}`) })),
+    NAVIGATION.map(({ path, name, key }) => ({
+      ...{ keys: `g ${key}`, name },
+      run: () => {
+        if (mayLeave()) router.push(`${base}/${path}`);
+      },
+    })),
   );
   return null;
 }

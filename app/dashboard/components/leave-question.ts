@@ -4,17 +4,27 @@ import { holdsTypedText } from '../typed-text';
 
 const QUESTION = 'Leave this page? What you have typed is not saved.';
 
+type Form = RefObject<HTMLFormElement | null>;
+
+const isTyped = ({ current }: Form) => current !== null && holdsTypedText(current);
+
+/** The forms of the page that ask. */
+const forms = new Set<Form>();
+
+/** Whether the page may be left by what is no link, such as a key. Asks if somebody has typed in a form that asks. */
+export const mayLeave = (): boolean => ![...forms].some(isTyped) || window.confirm(QUESTION);
+
 /**
  * Asks before a link, or the browser, leaves a page with a form in which somebody has typed. A link of the form itself, such as
- * Cancel, does not ask.
+ * Cancel, does not ask. What navigates without a link asks `mayLeave`.
  */
-export function useLeaveQuestion(form: RefObject<HTMLFormElement | null>): void {
+export function useLeaveQuestion(form: Form): void {
   useEffect(() => {
+    forms.add(form);
     let isAnswered = false;
-    const isTyped = () => form.current !== null && holdsTypedText(form.current);
     const askOnLink = (event: MouseEvent) => {
       const link = event.target instanceof Element ? event.target.closest('a') : null;
-      if (!link || !isLeft(event, link) || form.current?.contains(link) || !isTyped()) return;
+      if (!link || !isLeft(event, link) || form.current?.contains(link) || !isTyped(form)) return;
       isAnswered = window.confirm(QUESTION);
       if (isAnswered) return;
       event.preventDefault();
@@ -22,12 +32,13 @@ export function useLeaveQuestion(form: RefObject<HTMLFormElement | null>): void 
     };
     // The browser shows its standard question.
     const askOnUnload = (event: BeforeUnloadEvent) => {
-      if (!isAnswered && isTyped()) event.preventDefault();
+      if (!isAnswered && isTyped(form)) event.preventDefault();
     };
     // Before the router hears of it.
     window.addEventListener('click', askOnLink, { capture: true });
     window.addEventListener('beforeunload', askOnUnload);
     return () => {
+      forms.delete(form);
       window.removeEventListener('click', askOnLink, { capture: true });
       window.removeEventListener('beforeunload', askOnUnload);
     };

@@ -44,7 +44,9 @@ export function registerTypedTextTests(): void {
       await mint.waitFor({ state: 'detached' });
     });
 
-    it('that fills a page is left by a link, or with the tab, only after a question', async ({ onTestFinished }) => {
+    it('that fills a page is left by a link, a key or the search, or with the tab, only after a question', async ({
+      onTestFinished,
+    }) => {
       onTestFinished(() => dashboard.leave());
       const page = await dashboard.visit('/alerts/rules/new', { role: 'admin' });
       const questions: string[] = [];
@@ -63,6 +65,19 @@ export function registerTypedTextTests(): void {
 
       await goTo('Users');
       expect(questions).toEqual(['confirm Leave this page? What you have typed is not saved.']);
+      // Keys of letters act only outside of fields.
+      await page.getByRole('main').focus();
+      for (const pressed of 'gu') await page.keyboard.press(pressed);
+      await expect.poll(() => questions.length).toBe(2);
+      await page.keyboard.press('Control+k');
+      const search = page.getByRole('dialog').getByRole('combobox');
+      await search.fill('Users');
+      await page.getByRole('option', { name: /^Users/ }).click();
+      await expect.poll(() => questions.length).toBe(3);
+      expect(new Set(questions).size).toBe(1);
+      await page.keyboard.press('Escape');
+      await search.waitFor({ state: 'detached' });
+      expect(path()).toBe('alerts/rules/new');
       await page.evaluate(() => window.location.reload()).catch(() => {});
       await expect.poll(() => questions.at(-1)).toBe('beforeunload');
       expect(path()).toBe('alerts/rules/new');
@@ -71,12 +86,12 @@ export function registerTypedTextTests(): void {
       isLeft = true;
       await goTo('Users');
       await expect.poll(path).toBe('users');
-      expect(questions).toHaveLength(3);
+      expect(questions).toHaveLength(5);
       await page.goBack();
       await page.getByLabel('Message').fill('Half a rule');
       await page.getByRole('link', { name: 'Cancel' }).click();
       await expect.poll(path).toBe('alerts');
-      expect(questions).toHaveLength(3);
+      expect(questions).toHaveLength(5);
     });
 
     it('is not asked for as notes while the tab can keep no further verdict', async ({ onTestFinished }) => {

@@ -1,9 +1,10 @@
 'use client';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useRouter } from 'next/navigation';
-import { Fragment, type KeyboardEvent, type ReactNode, useEffect, useId, useState } from 'react';
+import { Fragment, type KeyboardEvent, type ReactNode, useCallback, useEffect, useId, useState } from 'react';
 import type { FoundKind, SearchResult } from '../../../../contract/search';
 import { joinClasses } from '../../components/classes';
+import { mayLeave } from '../../components/leave-question';
 import { countOf } from '../../components/list-total';
 import { Time } from '../../components/time';
 import { useTRPC } from '../../queries';
@@ -59,19 +60,19 @@ export function Palette({ base, text, onText, onClose }: PaletteProps) {
   const [isEntered, setEntered] = useState(false);
   const at = Math.min(active, results.length - 1);
 
-  const open = (result: Result | undefined) => {
-    if (!result) return;
-    onClose();
-    router.push(`${base}/${result.path}`);
-  };
+  const open = useCallback(
+    (result: Result | undefined) => {
+      if (!result || !mayLeave()) return;
+      onClose();
+      router.push(`${base}/${result.path}`);
+    },
+    [base, onClose, router],
+  );
   useEffect(() => {
     if (!isEntered || !isSettled) return;
     setEntered(false);
-    const [first] = results;
-    if (!first) return;
-    onClose();
-    router.push(`${base}/${first.path}`);
-  }, [isEntered, isSettled, results, base, onClose, router]);
+    open(results[0]);
+  }, [isEntered, isSettled, results, open]);
   useEffect(() => {
     if (at >= 0) document.getElementById(`${id}-${at}`)?.scrollIntoView({ block: 'nearest' });
   }, [id, at]);

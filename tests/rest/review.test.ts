@@ -149,7 +149,7 @@ describe('the random sample', () => {
       session: { id: 'drawn', botScore: null, riskLevel: null, detectionFlags: [], label: null },
       details: { sessionId: 'drawn', evidence: null },
     });
-    expect(JSON.stringify(hidden)).not.toMatch(/0\.97|webdriver/);
+    expect(JSON.stringify(hidden)).not.toMatch(/(?<!\d)0\.97|webdriver/);
     const { labeled } = await change('setVerdicts', { verdict: 'human', sessions: [{ sessionId: 'drawn' }] });
     const [shown] = await ask('listCases', { sessionIds: ['drawn'] });
     expect(shown).toMatchObject({ isBlind: false, session: { botScore: 0.97 }, evidence: { botScore: 0.97 } });

@@ -322,9 +322,9 @@ describe('a process that dies', () => {
     await waitUntil(hasCut);
     dying.signal('SIGKILL');
     await dying.endWithin();
+    // It died without its facts. The other one may send them at once.
     facts.open();
     await blocking;
-    expect(await getSessions(server, own)).toEqual([]);
     await waitUntil(async () => (await getSession(own))?.botScore != null, CLOSE_WITHIN_MS);
     const events = await listEvents(server, own, (await getSession(own)).id);
     expect(countEvents(events, 'keyboard')).toBe(7 * EVENTS_OF_KEY);

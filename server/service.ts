@@ -189,7 +189,9 @@ export function createService(options: ServiceOptions): Service {
   const { erasureKey } = secrets;
   const erasures = createErasures({ db, log, stores, erasureKey, wake: messages.sendErasures });
   const jobs = createJobs({ env, db, dispatcher, operatorNotices, collector, findings, alertRules, reports, erasures });
-  handler = serve({ client, functions: createFunctions(client, jobs) });
+  // Outside of Vercel, the SDK sees the address that we listen on: Next does not tell which one was asked.
+  const origin = env.serveOrigin === null ? {} : { serveOrigin: env.serveOrigin };
+  handler = serve({ client, functions: createFunctions(client, jobs), ...origin });
 
   return {
     env,

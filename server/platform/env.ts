@@ -160,6 +160,11 @@ export const settingsSchema = z.object({
     .string()
     .optional()
     .describe('Inngest’s development mode: signatures are not checked. Never in production.'),
+  INNGEST_SERVE_ORIGIN: publicUrl
+    .optional()
+    .describe(
+      'Where Inngest reaches this service, without a path. Unset: at `PUBLIC_URL_*` of the region if it is Inngest Cloud, at `HOST` and `PORT` if it is your own. Not needed on Vercel.',
+    ),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
       error: 'must be fatal, error, warn, info, debug, trace or silent',
@@ -203,6 +208,8 @@ export type Env = Settings & {
   isDeployed: boolean;
   /** The public address of this region without a trailing slash; null if it is not set. */
   publicUrl: string | null;
+  /** Where Inngest is told to call `/api/inngest`; null if at the address that the SDK sees. */
+  serveOrigin: string | null;
 };
 
 /** An invalid setting, or a data directory on which Postgres does not start. The message is one line for the operator. */
@@ -248,13 +255,19 @@ export function readEnv(source: Record<string, string | undefined>): Env {
     const name = tier.toUpperCase() as Uppercase<Tier>;
     return { key: settings[`QUOTA_${name}`], shared: settings[`QUOTA_SHARED_${name}`] };
   };
+  const publicUrl = (settings.REGION === 'eu' ? settings.PUBLIC_URL_EU : settings.PUBLIC_URL_US) ?? null;
+  const usesInngest = Object.entries(settings).some(
+    ([name, value]) => name.startsWith('INNGEST_') && value !== undefined,
+  );
+  // On Vercel, the SDK sees the address that was asked.
+  const isNearInngest = settings.INNGEST_BASE_URL !== undefined || (settings.INNGEST_DEV ?? '0') !== '0';
+  const usesCloud = usesInngest && !isNearInngest && settings.VERCEL !== '1';
   return {
     ...settings,
     quotas: { free: quotaOf('free'), pro: quotaOf('pro'), enterprise: quotaOf('enterprise') },
     isDeployed,
-    publicUrl: (settings.REGION === 'eu' ? settings.PUBLIC_URL_EU : settings.PUBLIC_URL_US) ?? null,
-    usesInngest: Boolean(
-      settings.INNGEST_BASE_URL || settings.INNGEST_EVENT_KEY || settings.INNGEST_SIGNING_KEY || settings.INNGEST_DEV,
-    ),
+    publicUrl,
+    serveOrigin: settings.INNGEST_SERVE_ORIGIN ?? (usesCloud ? publicUrl : null),
+    usesInngest,
   };
 }

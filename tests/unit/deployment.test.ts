@@ -69,6 +69,8 @@ describe('compose.yaml', () => {
       expect(fillIn(inngest.environment[name])).toBe(fillIn(app.environment[name]));
     expect(inngest.environment.INNGEST_SDK_URL).toBe('http://app:3000/api/inngest');
     expect(app.environment.INNGEST_BASE_URL).toBe('http://inngest:8288');
+    // Inngest calls the functions where the server says, not where it has asked for them.
+    expect(app.environment.INNGEST_SERVE_ORIGIN).toBe('http://app:3000');
   });
 
   it('publishes only the server, and only on the loopback by default', () => {

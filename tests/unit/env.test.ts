@@ -41,6 +41,8 @@ describe('the defaults', () => {
     ['INNGEST_EVENT_KEY', undefined],
     ['INNGEST_SIGNING_KEY', undefined],
     ['INNGEST_DEV', undefined],
+    ['INNGEST_SERVE_ORIGIN', undefined],
+    ['serveOrigin', null],
     ['usesInngest', false],
     ['LOG_LEVEL', 'info'],
     ['REPORT_STORE', undefined],
@@ -120,12 +122,28 @@ describe('a value', () => {
     },
   );
 
-  it.each(['INNGEST_BASE_URL', 'INNGEST_EVENT_KEY', 'INNGEST_SIGNING_KEY', 'INNGEST_DEV'])(
+  it.each(['INNGEST_BASE_URL', 'INNGEST_EVENT_KEY', 'INNGEST_SIGNING_KEY', 'INNGEST_DEV', 'INNGEST_SERVE_ORIGIN'])(
     'of %s replaces the embedded engine',
     (name) => {
       expect(readEnv({ [name]: 'http://127.0.0.1:8288' }).usesInngest).toBe(true);
     },
   );
+
+  it.each<[string, Record<string, string>, string | null]>([
+    ['Inngest Cloud', {}, 'https://us.example'],
+    ['Inngest Cloud, with production mode said', { INNGEST_DEV: '0' }, 'https://us.example'],
+    ['Inngest Cloud, which sees the address by itself on Vercel', { VERCEL: '1' }, null],
+    ['a server of one’s own', { INNGEST_BASE_URL: 'http://inngest:8288' }, null],
+    ['a development server', { INNGEST_DEV: '1' }, null],
+    [
+      'any that is told otherwise',
+      { INNGEST_BASE_URL: 'http://inngest:8288', INNGEST_SERVE_ORIGIN: 'http://app:3000' },
+      'http://app:3000',
+    ],
+  ])('tell %s where to call this service', (_engine, settings, expected) => {
+    const common = { PUBLIC_URL_US: 'https://us.example', PUBLIC_URL_EU: 'https://eu.example', INNGEST_EVENT_KEY: 'k' };
+    expect(readEnv({ ...common, ...settings }).serveOrigin).toBe(expected);
+  });
 
   it.each<[string, string]>([
     ['PORT', 'abc'],
@@ -157,6 +175,8 @@ describe('a value', () => {
     ['PIPELINE_TOKEN', 'schlüssel-der-pipeline'],
     ['INNGEST_BASE_URL', 'inngest'],
     ['INNGEST_BASE_URL', 'localhost:8288'],
+    ['INNGEST_SERVE_ORIGIN', 'app:3000'],
+    ['INNGEST_SERVE_ORIGIN', 'http://app:3000/api/inngest'],
     ['WEBHOOK_ALLOW_HOSTS', 'localhost'],
     ['WEBHOOK_ALLOW_HOSTS', 'http://localhost:80'],
     ['WEBHOOK_ALLOW_HOSTS', '*:80'],

@@ -8,6 +8,8 @@ import postgres from 'postgres';
 export interface StatementListener {
   /** Returns an error if a statement must not be sent, else null. `waiting` is the number of unanswered statements. */
   refuse(waiting: number): Error | null;
+  /** Returns what a statement must wait for before a connection takes it; null if nothing. */
+  prepare(waiting: number): Promise<void> | null;
   onAnswer(): void;
   onFailure(error: unknown): void;
 }
@@ -57,8 +59,10 @@ export function followStatements(sql: postgres.Sql, listener: StatementListener)
     statement.handler = () => {
       const refusal = listener.refuse(pool.waiting.length);
       if (refusal) return statement.reject(refusal);
+      const prepared = listener.prepare(pool.waiting.length);
       beginWaiting(pool, statement);
-      handler(statement);
+      if (prepared) void prepared.then(() => handler(statement));
+      else handler(statement);
     };
     return statement;
   }) as unknown as typeof unsafe;

@@ -1,5 +1,6 @@
 import postgres from 'postgres';
 import { isUnavailable } from './errors';
+import { STALE_MS } from './renewal';
 import type { LineOptions, Watch } from './watch';
 
 type Values = postgres.ParameterOrJSON<never>[];
@@ -36,6 +37,8 @@ interface Connection {
   /** The connection was lost. The next statement would open another one and run there, outside of the transaction. */
   isLost: boolean;
   limitMs: number | null;
+  /** When its last transaction ended. */
+  freeSince: number;
 }
 
 /**
@@ -56,20 +59,26 @@ export function openTransactions(
     };
     // Without a maximum lifetime, postgres.js does not close the connection between two statements.
     const sql = connect({ max: 1, max_lifetime: null, onclose }, { limitMs: () => connection.limitMs, isSingle: true });
-    const connection: Connection = { sql, query: createQuery(sql), isLost: false, limitMs: null };
+    const connection: Connection = { sql, query: createQuery(sql), isLost: false, limitMs: null, freeSince: 0 };
     all.add(connection);
     return connection;
   }
 
   /**
    * Takes an idle connection or opens one. A lost one is not used again: postgres.js may reject its next `begin` with the error
-   * that ended it, and then run the statements behind that `begin` outside of a transaction.
+   * that ended it, and then run the statements behind that `begin` outside of a transaction. Nor is one that has rested for long.
    */
   function takeConnection(): Connection {
     const connection = idle.pop();
-    if (!connection?.isLost) return connection ?? openConnection();
+    if (connection === undefined) return openConnection();
+    if (!connection.isLost && performance.now() - connection.freeSince < STALE_MS) return connection;
     void closeConnection(connection);
     return takeConnection();
+  }
+
+  function freeConnection(connection: Connection): void {
+    connection.freeSince = performance.now();
+    idle.push(connection);
   }
 
   async function closeConnection(connection: Connection): Promise<void> {
@@ -102,7 +111,7 @@ export function openTransactions(
       });
       const [result] = await Promise.all([work(query, commitWith), begun]);
       if (!isEnded) await control('commit');
-      idle.push(connection);
+      freeConnection(connection);
       return result;
     } catch (error) {
       // The connection is known to work only if Postgres itself refused a statement.
@@ -110,7 +119,7 @@ export function openTransactions(
       if (!isSound) void closeConnection(connection);
       else {
         if (!isEnded) control('rollback').catch(() => {});
-        idle.push(connection);
+        freeConnection(connection);
       }
       isEnded = true;
       throw error;

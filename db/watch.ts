@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import postgres from 'postgres';
 import { DatabaseAwayError, DatabaseBusyError, isUnavailable } from './errors';
 import { followStatements, openSocket, type WaitingStatements, type WatchedSocket } from './postgres-internals';
+import { createRenewal } from './renewal';
 
 const TICK_MS = 250;
 /** If an answer takes longer, the database is probed. */
@@ -78,17 +79,31 @@ export function openWatch(options: {
   function open(more: postgres.Options<never>, lineOptions: LineOptions): postgres.Sql {
     const sockets = new Set<WatchedSocket>();
     const opener = openSocket(options.url, sockets);
+    const renewal = createRenewal(() => closeSockets(line, () => true));
     let isOpened = false;
     const socket: typeof opener = (address) => {
       if (isOpened && lineOptions.isSingle) throw new DatabaseAwayError('the connection is lost');
       isOpened = true;
+      renewal.noteOpened();
       return opener!(address);
     };
-    const sql = postgres(options.url, { ...options.defaults, ...more, ...(opener ? { socket } : {}) });
+    const onclose = (id: number) => {
+      renewal.noteClosed();
+      more.onclose?.(id);
+    };
+    const sql = postgres(options.url, { ...options.defaults, ...more, ...(opener ? { socket, onclose } : {}) });
     const statements = followStatements(sql, {
       refuse: (waiting) => findRefusal(lineOptions, waiting),
-      onAnswer,
-      onFailure,
+      // Transactions choose their connections themselves.
+      prepare: (waiting) => (lineOptions.isSingle ? null : renewal.begin(waiting === 0)),
+      onAnswer() {
+        renewal.noteUse();
+        onAnswer();
+      },
+      onFailure(error) {
+        renewal.noteUse();
+        onFailure(error);
+      },
     });
     const line: Line = { ...lineOptions, sockets, statements };
     lines.add(line);

@@ -208,6 +208,7 @@ async function withPool(
       recorded.asked++;
       return refuse(count);
     },
+    prepare: () => null,
     onAnswer: () => recorded.answers++,
     onFailure: (error) => recorded.failures.push(error),
   });

@@ -16,10 +16,11 @@ const config = {
     { source: '/:path*', headers: Object.entries(ANSWER_HEADERS).map(([key, value]) => ({ key, value })) },
   ],
   serverExternalPackages: EXTERNAL_PACKAGES,
+  // The keys are globs: brackets would stand for one character.
   outputFileTracingIncludes: {
-    '/swagger/[[...path]]': ['./node_modules/swagger-ui-dist/*'],
-    '/docs/[name]': ['./docs/*.md', './clients/*/README.md', './CHANGELOG.md'],
-    '/pixel/[[...path]]': ['./pixel/released/*'],
+    '/swagger/*': ['./node_modules/swagger-ui-dist/*'],
+    '/docs/*': ['./docs/*.md', './clients/*/README.md', './CHANGELOG.md'],
+    '/pixel/*': ['./pixel/released/*'],
     '/pixel.js': ['./pixel/released/*'],
     // The thread that sets documents, which no build bundles.
     '/api/inngest': [
@@ -29,8 +30,8 @@ const config = {
       './node_modules/@expo-google-fonts/noto-sans/700Bold/*.ttf',
       './node_modules/@embedpdf/fonts-sc/fonts/*-Regular.otf',
     ],
-    '/dashboard/[integrationId]/settings': ['./pixel/released/current.json'],
-    '/dashboard/[integrationId]/setup': ['./pixel/released/current.json'],
+    '/dashboard/*/settings': ['./pixel/released/current.json'],
+    '/dashboard/*/setup': ['./pixel/released/current.json'],
   },
   // Types are checked by `npm test`, for the whole project at once.
   typescript: { ignoreBuildErrors: true },

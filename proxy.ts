@@ -1,8 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { type NextRequest, NextResponse } from 'next/server';
-import { NONCE_HEADER, PAGE_HEADERS, writePagePolicy } from './server/rest/security-headers.mjs';
+import { listAnswerHeaders, NONCE_HEADER, PAGE_HEADERS, writePagePolicy } from './server/rest/security-headers.mjs';
 
 const NONCE_BYTES = 16;
+
+const { REGION, PUBLIC_URL_US, PUBLIC_URL_EU } = process.env;
+/** Of every answer: our own server sets them too, but nothing else does where Next runs by itself. */
+const HEADERS = { ...listAnswerHeaders((REGION === 'eu' ? PUBLIC_URL_EU : PUBLIC_URL_US) || null), ...PAGE_HEADERS };
 
 /** Gives every page a policy with its own nonce. Next reads the nonce from the request and sets it on its scripts. */
 export function proxy(request: NextRequest): NextResponse {
@@ -12,7 +16,7 @@ export function proxy(request: NextRequest): NextResponse {
   headers.set('content-security-policy', policy);
   headers.set(NONCE_HEADER, nonce);
   const response = NextResponse.next({ request: { headers } });
-  for (const [name, value] of Object.entries(PAGE_HEADERS)) response.headers.set(name, value);
+  for (const [name, value] of Object.entries(HEADERS)) response.headers.set(name, value);
   response.headers.set('content-security-policy', policy);
   return response;
 }

@@ -58,7 +58,10 @@ const MAX_BODY_BYTES = 64 * 1024;
 /** Responses without a body (RFC 9112, 6.3). Some receivers announce or send one anyway. */
 const BODILESS: ReadonlySet<number> = new Set([204, 304]);
 const MAX_RETRY_AFTER_LENGTH = 64;
-/** A connection in steady use is replaced after this time, so that a receiver can move by DNS. */
+/**
+ * A connection is replaced after this time, so that a receiver can move by DNS. One that rests is closed by undici much earlier,
+ * unless the process is frozen meanwhile (on a serverless platform), until nobody knows of the connection any more.
+ */
 const MAX_CONNECTION_AGE_MS = 60_000;
 
 export function createWebhookClient(options: {
@@ -81,9 +84,19 @@ export function createWebhookClient(options: {
     else idle.delete(connection.origin);
   }
 
+  const isTooOld = ({ openedAtMs }: CheckedConnection) => performance.now() - openedAtMs > MAX_CONNECTION_AGE_MS;
+
+  function take(url: URL): CheckedConnection {
+    const connection = idle.get(url.origin)?.pop();
+    if (connection === undefined) return open(url);
+    if (!isTooOld(connection)) return connection;
+    connection.destroy();
+    return take(url);
+  }
+
   function release(connection: CheckedConnection, reusable: boolean): void {
     activeCount -= 1;
-    if (!reusable || closing || performance.now() - connection.openedAtMs > MAX_CONNECTION_AGE_MS) connection.destroy();
+    if (!reusable || closing || isTooOld(connection)) connection.destroy();
     else if (!idle.get(connection.origin)?.push(connection)) idle.set(connection.origin, [connection]);
     if (activeCount === 0) onDrained();
   }
@@ -93,7 +106,7 @@ export function createWebhookClient(options: {
     // The URL may have been stored when other rules applied.
     if (findUrlFault(request.url, allowedHosts) !== null) return { kind: 'refused-address', address: null };
     const url = new URL(request.url);
-    const connection = idle.get(url.origin)?.pop() ?? open(url);
+    const connection = take(url);
     activeCount += 1;
     return attempt(connection, url.pathname + url.search, request, (reusable) => release(connection, reusable));
   }

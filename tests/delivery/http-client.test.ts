@@ -291,6 +291,15 @@ describe('the guard', () => {
     }
     expect(receiver.sockets.length).toBe(2);
   });
+  it('does not use a connection that a process left before it was frozen', async () => {
+    const { receiver, url, post } = await setUp(ok);
+    expect(await post(url)).toEqual(answered(200));
+    const thawedAtMs = performance.now() + 61_000;
+    vi.spyOn(performance, 'now').mockReturnValue(thawedAtMs);
+    expect(await post(url)).toEqual(answered(200));
+    expect(receiver.sockets.length).toBe(2);
+  });
+
   it('exempts an allowed host and port, and nothing else', async () => {
     const receiver = await receive(ok);
     const post = clientFor([`receiver.test:${receiver.port}`, `127.0.0.1:${receiver.port}`]);

@@ -39,10 +39,16 @@ export function createInngestClient(options: {
 /** How long the engine has to take messages. The rows say what is due, so what it does not take is found later. */
 const SEND_LIMIT_MS = 5_000;
 
+/**
+ * How long a try has of it. The next one gets another connection: the network may have forgotten the one that `fetch` has kept,
+ * above all while the process was frozen between two requests (on a serverless platform).
+ */
+const TRY_LIMIT_MS = 2_000;
+
 /** Ends each try of the SDK to send events, which would wait five minutes for a server that accepts connections and never answers. */
 const limitedFetch: typeof fetch = (input, init) => {
   const isSend = new URL(input instanceof Request ? input.url : input).pathname.startsWith('/e/');
-  return fetch(input, isSend ? { ...init, signal: AbortSignal.timeout(SEND_LIMIT_MS) } : init);
+  return fetch(input, isSend ? { ...init, signal: AbortSignal.timeout(TRY_LIMIT_MS) } : init);
 };
 
 type OnRun = (run: {

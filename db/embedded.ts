@@ -34,6 +34,8 @@ const LOCKED_EXIT_CODE = 97;
 const LOCKED = 'another server runs on this directory, perhaps in another container: stop it first';
 /** Crash recovery may have a lot of WAL to replay. */
 const READY_LIMIT_MS = 5 * 60_000;
+/** A server that is being started again answers nobody. Its last user waits so long to be told that it is the last one. */
+const LEAVE_LIMIT_MS = 5_000;
 /** After this time a start can be given up. Supervisors often kill a process ten seconds after the signal, and would leave Postgres. */
 const ABORTABLE_AFTER_MS = 5_000;
 /** During an immediate shutdown, Postgres itself kills remaining backends after 5 s. */
@@ -188,13 +190,13 @@ const readOutput = async ({ logFile }: Cluster, { logOffset }: Started) =>
  * Creates a function that restarts a server which has just died on its known port. If the server ends again, it says why, and makes
  * longer and longer pauses.
  */
-function createReviver(cluster: Cluster, port: number, log: Log): () => Promise<void> {
+function createReviver(cluster: Cluster, port: number, log: Log): () => Promise<Started | undefined> {
   let started: Started | undefined;
   let pauseMs = RETRY_PAUSE_MS;
   let pauseUntil = 0;
   return async () => {
     const { isAlive, pid } = await readServer(cluster);
-    if (isAlive || (started && !hasEnded(started)) || performance.now() < pauseUntil) return;
+    if (isAlive || (started && !hasEnded(started)) || performance.now() < pauseUntil) return started;
     const lastFault = started && usefulLine(await readOutput(cluster, started));
     started = await startServer(cluster, port, pid);
     pauseUntil = performance.now() + pauseMs;
@@ -205,6 +207,7 @@ function createReviver(cluster: Cluster, port: number, log: Log): () => Promise<
         ? 'the embedded Postgres ended again; restarting it'
         : 'the embedded Postgres was not running; restarting it',
     );
+    return started;
   };
 }
 
@@ -228,8 +231,10 @@ async function isPostmaster(pid: number, directory: string): Promise<boolean> {
 /** A user of the server: a connection that holds the users' lock shared, so that the count survives any crash. */
 interface Reference {
   sql: postgres.Sql;
-  /** Returns true if there is no other user. From then on, nobody can become one. */
+  /** Returns true if there is no other user. From then on, nobody can become one. May be called again if it fails. */
   release(): Promise<boolean>;
+  /** The server that this user has started again last. It may not have got as far as its lock file. */
+  readonly revived: Started | undefined;
 }
 
 /**
@@ -240,11 +245,15 @@ async function acquire(cluster: Cluster, port: number, log: Log): Promise<Refere
   const { password, directory } = cluster;
   let isHeld = false;
   let isReleased = false;
+  let revived: Started | undefined;
+  let regaining = Promise.resolve();
   const sql = postgres({
     ...{ host: '127.0.0.1', port, user: 'postgres', password, database: 'postgres', ssl: false },
     ...{ max: 1, idle_timeout: 0, max_lifetime: null, connect_timeout: 5, backoff: () => 0, fetch_types: false },
     connection: { application_name: 'embedded-reference' },
-    onclose: regain,
+    onclose: () => {
+      if (isHeld) regaining = regain();
+    },
     onnotice() {},
   });
   const take = async () => {
@@ -255,27 +264,35 @@ async function acquire(cluster: Cluster, port: number, log: Log): Promise<Refere
   // If one backend crashes, Postgres restarts all of them and every user loses its lock. If Postgres itself is killed,
   // only its users can restart it.
   async function regain() {
-    if (!isHeld) return;
     isHeld = false;
     log.warn({ directory }, 'lost the connection to the embedded Postgres');
     const revive = createReviver(cluster, port, log);
-    while (!isReleased && !(await take().catch(() => false))) {
-      await revive().catch((error: Error) =>
-        log.warn({ error: error.message }, 'could not restart the embedded Postgres'),
-      );
+    while (!isReleased && !(await take().catch(() => false)) && !isReleased) {
+      revived = await revive().catch((error: Error) => {
+        log.warn({ error: error.message }, 'could not restart the embedded Postgres');
+        return revived;
+      });
       await sleep(RETRY_PAUSE_MS);
     }
   }
   const release = async () => {
     isHeld = false;
     isReleased = true;
+    await regaining;
     // Release first. If two users left at once while holding the lock, each would think the other stays.
     await sql`select pg_advisory_unlock_all()`;
     const [row] = await sql`select pg_try_advisory_lock(${USERS_LOCK}) as alone`;
     return row?.alone;
   };
   try {
-    if (await take()) return { sql, release };
+    if (await take())
+      return {
+        sql,
+        release,
+        get revived() {
+          return revived;
+        },
+      };
   } catch (error) {
     const { code = '' } = error as { code?: string };
     // Class 57P means starting up or shutting down. The others mean that the connection was refused, reset, closed or
@@ -287,7 +304,7 @@ async function acquire(cluster: Cluster, port: number, log: Log): Promise<Refere
 
 async function leaveServer(cluster: Cluster, reference: Reference, log: Log): Promise<void> {
   try {
-    if (await reference.release()) await stopServer(cluster, log);
+    if (await isLastUser(cluster, reference)) await stopServer(cluster, reference.revived, log);
   } catch (error) {
     log.warn({ error: usefulLine((error as Error).message) }, 'could not stop the embedded Postgres');
   } finally {
@@ -295,14 +312,32 @@ async function leaveServer(cluster: Cluster, reference: Reference, log: Log): Pr
   }
 }
 
-async function stopServer(cluster: Cluster, log: Log): Promise<void> {
+/** Waits for a server that is being started again. Of one that does not come up, users that are left start another. */
+async function isLastUser(cluster: Cluster, reference: Reference): Promise<boolean> {
+  for (const until = performance.now() + LEAVE_LIMIT_MS; ; await sleep(RETRY_PAUSE_MS)) {
+    try {
+      return await reference.release();
+    } catch {
+      if (performance.now() >= until || !(await findPostmaster(cluster, reference.revived))) return true;
+    }
+  }
+}
+
+/** Finds the process of the server, also of one that has yet to write its lock file. */
+async function findPostmaster(cluster: Cluster, started: Started | undefined): Promise<number | undefined> {
   const { pid, isAlive } = await readServer(cluster);
-  if (!isAlive) return;
+  if (isAlive) return pid;
+  return started && !hasEnded(started) ? started.process.pid : undefined;
+}
+
+async function stopServer(cluster: Cluster, revived: Started | undefined, log: Log): Promise<void> {
+  const pid = await findPostmaster(cluster, revived);
+  if (pid === undefined) return;
   for (const { signal, limitMs } of STOP_SIGNALS) {
     try {
       kill(pid, signal);
     } catch {} // it has just ended, or we may not signal it; the loop below finds out
-    for (const until = Date.now() + limitMs; Date.now() < until; await sleep(POLL_MS)) {
+    for (const until = performance.now() + limitMs; performance.now() < until; await sleep(POLL_MS)) {
       if (await isPostmaster(pid, cluster.directory)) continue;
       log.info({ pid, signal }, 'embedded Postgres stopped');
       return;

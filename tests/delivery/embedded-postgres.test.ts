@@ -414,6 +414,21 @@ describe('the embedded Postgres', () => {
     await user.stop();
   });
 
+  it.each([
+    ['was killed', () => [postmasterPid()], /was not running; restarting it/],
+    ['lost a backend', userPids, /^lost the connection/],
+  ] as const)('is stopped by its last user while it recovers, because it %s', async (_, listVictims, sign) => {
+    const user = await start();
+    for (const pid of await listVictims(user.url)) process.kill(pid, 'SIGKILL');
+    await expect
+      .poll(() => logged.map(({ text }) => text), { interval: 5 })
+      .toContainEqual(expect.stringMatching(sign));
+    await user.stop();
+    // A server that has just been started writes its lock file a moment later.
+    await sleep(500);
+    expect(isRunning()).toBe(false);
+  });
+
   it('takes another port when its port is taken', async () => {
     const first = await start();
     await first.stop();

@@ -94,10 +94,15 @@ export class Store {
     return isTrue(await this.sql`select engine.finish(${run}, ${turn}, ${error}) as done`);
   }
 
-  /** Deletes a batch of rows that are no longer needed. Returns whether there may be more. */
+  /**
+   * Deletes a batch of rows that are no longer needed. Returns whether there may be more. Events of the future are from before the
+   * database's clock was set back. They would keep the crons of all minutes until then from starting again.
+   */
   async prune(batch = 1000): Promise<boolean> {
     const events = await this.sql`delete from engine.event where id in (
-      select id from engine.event where received_at < now() - interval '24 hours' limit ${batch} for update skip locked)`;
+      select id from engine.event
+      where received_at < now() - interval '24 hours' or received_at > now() + interval '1 minute'
+      limit ${batch} for update skip locked)`;
     const runs = await this.sql`delete from engine.run where id in (
       select id from engine.run where status = 'Failed' and ended_at < now() - interval '7 days'
       limit ${batch} for update skip locked)`;

@@ -652,6 +652,25 @@ describe('crons', () => {
     expect(cronRuns(functions, minute('03:10'))).toHaveLength(1);
     expect(new Set(cronRuns(functions, minute('03:05')).map((run) => run.eventId)).size).toBe(2);
   });
+
+  it('fire in the minutes for which they fired before the clock of the database was set back', async () => {
+    const client = new Inngest({ id: 'app', isDev: true });
+    const tick = client.createFunction({ id: 'tick', triggers: [{ cron: '* * * * *' }] }, async () => {});
+    const functions = await listFunctions(serve({ client, functions: [tick] }));
+    await startTestApp(() => []);
+    const store = new Store(sql);
+    const fire = async () => {
+      await store.startRuns(cronRuns(functions, Math.floor(Date.now() / 60_000) + 30));
+      return countRuns();
+    };
+    expect(await fire()).toBe(1);
+    await sql`update engine.event set received_at = now() + interval '30 minutes'`;
+    await store.prune();
+    expect(await fire()).toBe(2);
+    // Other processes fire in the same minute.
+    await store.prune();
+    expect(await fire()).toBe(2);
+  });
 });
 
 describe('a feature that only a real Inngest has', () => {

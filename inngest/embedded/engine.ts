@@ -7,7 +7,7 @@ import { type EngineFunction, type FetchHandler, listFunctions } from './functio
 import { takeEvents } from './intake';
 import { graphileLogger, type Log } from './log';
 import { ENGINE_SESSION } from './pool';
-import { Presence } from './presence';
+import { Presence, ReadOnlyServerError } from './presence';
 import { migrateEngine } from './schema';
 import { Store } from './store';
 import { Workers } from './workers';
@@ -201,6 +201,7 @@ class Engine {
     } catch (error) {
       if (!this.isAway) this.options.log.error({ error: String(error) }, 'engine: the database does not answer');
       this.isAway = true;
+      if (error instanceof ReadOnlyServerError) this.socket?.destroy(error);
       // The workers' connections may be dead too.
       this.workers.isDamaged = true;
     }

@@ -6,6 +6,9 @@ import { PROCESS_LOCK, QUEUE_SCHEMA } from './schema';
 /** How long a process must have held no lock until it is taken for dead. One that lost only its connection is back earlier. */
 const ABSENCE_MS = 1_500;
 
+/** The server takes no writes: it is perhaps no longer the primary. Its connections stay with it, so a new one is needed. */
+export class ReadOnlyServerError extends Error {}
+
 /** The result of one look at the queue: due jobs (capped), the time until the next timer, the database's minute. */
 export interface Pulse {
   due: number;
@@ -49,17 +52,19 @@ export class Presence {
 
   /**
    * Renews the lock that shows that this process lives, and reads what is due. If the session holds the lock already, this
-   * only increases its count. After a reconnect, it takes the lock again.
+   * only increases its count. After a reconnect, it takes the lock again. Throws a ReadOnlyServerError.
    */
   async pulse(limit: number): Promise<Pulse> {
-    const [row] = await this.session<{ due: number; next_ms: number | null; minute: number }[]>`
+    const [row] = await this.session<{ due: number; next_ms: number | null; minute: number; is_read_only: boolean }[]>`
       select pg_try_advisory_lock(${PROCESS_LOCK}, ${this.processId}), upcoming.*,
+        current_setting('transaction_read_only')::boolean as is_read_only,
         floor(extract(epoch from now()) / 60)::int as minute
       from (
         select count(*) filter (where run_at <= now())::int as due,
           (extract(epoch from min(run_at) filter (where run_at > now()) - now()) * 1000)::float8 as next_ms
         from (${selectDueTimes(this.session, limit)}) first
       ) upcoming`;
+    if (row!.is_read_only) throw new ReadOnlyServerError('the server takes no writes');
     return { due: row!.due, nextMs: row!.next_ms, minute: row!.minute };
   }
 

@@ -194,12 +194,14 @@ const COUNT_LOCK = 'update lease_owners set locks = locks + 1 where id = $1 retu
 
 const UNREGISTER = 'delete from lease_owners where id = $1';
 
+// A server that takes no writes proves nothing: it is perhaps no longer the primary, and the others look at another one.
 const LIST_OWNERS = `
   select o.id, o.locks, l.pid = pg_backend_pid() as "isOurs"
     from lease_owners o
     left join pg_locks l
       on l.locktype = 'advisory' and l.classid = ${LOCK_CLASS} and l.objid = o.id and l.objsubid = 2 and l.granted
-         and l.database = (select oid from pg_database where datname = current_database())`;
+         and l.database = (select oid from pg_database where datname = current_database())
+   where not current_setting('transaction_read_only')::boolean`;
 
 /**
  * A CTE that removes the row of a lost owner (`$1`: its id, `$2`: its count of locks) and returns its id. It returns no row

@@ -134,6 +134,19 @@ it('a process whose connection is silent owns nothing after a moment, while its 
   expect(second.deaths).toEqual([]);
 });
 
+it('a process whose server takes no more writes shows itself on a new connection, which may lead to the successor', async () => {
+  const sessions: DatabaseSession[] = [];
+  const { presence } = await open(database.url, (onEnd) => {
+    sessions.push(openSession(database.url, onEnd));
+    return sessions.at(-1)!;
+  });
+  const before = presence.owner!;
+  await sessions[0]!.query('set session characteristics as transaction read only', []);
+  await waitUntil(() => sessions.length > 1);
+  await waitUntil(async () => (await listOwners())[0]?.locks === 2);
+  await waitUntil(() => presence.owner === before);
+});
+
 it('behind a pooler, which hides the sessions, a process owns nothing and is never reported', async () => {
   const second = await open(database.url);
   // As a pooler in transaction mode: each statement runs in the next of several sessions, which outlive the client.

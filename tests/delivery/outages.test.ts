@@ -160,6 +160,25 @@ const OUTAGES: Record<string, () => Promise<() => Promise<unknown>>> = {
       await sql.end();
     };
   },
+  'has become read-only and stays up, and its successor is at another address': async () => {
+    await administer('alter system set default_transaction_read_only = on');
+    await cluster.stop();
+    const successorDir = `${dataDir}-successor`;
+    execFileSync('cp', ['-Rp', dataDir, successorDir]);
+    await rm(join(successorDir, 'postgres', 'postgresql.auto.conf'));
+    const predecessor = await startCluster();
+    relay.lead(Number(new URL(predecessor.url).port));
+    return async () => {
+      const predecessorDir = dataDir;
+      dataDir = successorDir;
+      cluster = await startCluster();
+      relay.lead(Number(new URL(cluster.url).port));
+      onTestFinished(async () => {
+        await predecessor.stop();
+        await rm(predecessorDir, { recursive: true, force: true });
+      });
+    };
+  },
 };
 
 interface Asked {
@@ -207,6 +226,15 @@ async function listRequestedSweeps(): Promise<string[]> {
     select id from engine.run where function_id like '%sweep-deliveries' and event->>'name' <> 'inngest/scheduled.timer'`;
   await sql.end();
   return rows.map(({ id }) => id);
+}
+
+/** Counts, past the relay, the processes whose lock shows others that they live. */
+async function countLivingOwners(): Promise<number> {
+  const sql = postgres(cluster.url, { max: 1 });
+  const rows = await sql`
+    select from lease_owners o join pg_locks l on l.locktype = 'advisory' and l.classid = 7201005 and l.objid = o.id`;
+  await sql.end();
+  return rows.length;
 }
 
 const listSessions = async () => (await server.call('GET', '/v1/sessions', { key: tenant.key })).status;
@@ -290,6 +318,9 @@ it.each(Object.keys(OUTAGES))(
     // Deliveries continue, and the sweeper looks at once for those whose wake-ups were lost.
     await waitUntil(() => receiver.received.length > received);
     await waitUntil(async () => (await listRequestedSweeps()).some((id) => !sweeps.has(id)));
+    // The engine works on the database that is back, and others see there that this process lives.
+    await waitUntil(async () => (await server.call('GET', '/ready')).status === 200);
+    await waitUntil(async () => (await countLivingOwners()) === 1);
   },
 );
 

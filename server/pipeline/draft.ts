@@ -75,9 +75,10 @@ export class BatchDraft {
   readonly #tenant: Tenant;
   readonly #latestMs: number;
 
-  constructor(tenant: Tenant) {
+  /** Facts of our own have times of the database, which may be ahead after its clock was set back. */
+  constructor(tenant: Tenant, isOurs = false) {
     this.#tenant = tenant;
-    this.#latestMs = Date.parse(tenant.now) + MAX_AHEAD_MS;
+    this.#latestMs = isOurs ? Number.POSITIVE_INFINITY : Date.parse(tenant.now) + MAX_AHEAD_MS;
   }
 
   get integrationId() {
@@ -166,7 +167,7 @@ export class BatchDraft {
     return 'duplicate';
   }
 
-  /** Refuses the batch if a time is more than 5 minutes ahead of the database's clock. */
+  /** Refuses the batch if a time is more than 5 minutes ahead of the database's clock, unless the product itself found it. */
   assertNotAhead(field: string, time: string) {
     if (Date.parse(time) > this.#latestMs) {
       throw new FactRefusal(`${field}: is more than 5 minutes in the future`);

@@ -48,7 +48,10 @@ export const ingestInput = z.object({
   facts: z.array(factSchema).min(1).max(MAX_FACTS),
 });
 export type IngestInput = z.output<typeof ingestInput> & {
-  /** The product itself found the facts. Those about erased users are left out, and the others are not refused with them. */
+  /**
+   * The product itself found the facts. Those about erased users are left out, and the others are not refused with them. Their times may
+   * be ahead.
+   */
   isOurs?: boolean;
   /** The rules on findings have judged the sessions, and do not judge them again. */
   isOfPast?: boolean;

@@ -199,7 +199,7 @@ function applyBatch(
 ): IngestAnswer | Error {
   const tenant = state.tenants.get(input.integrationId);
   if (!tenant) return new ApiError('NOT_FOUND', 'Integration not found');
-  const draft = new BatchDraft(tenant);
+  const draft = new BatchDraft(tenant, input.isOurs);
   const answer: IngestAnswer = { accepted: 0, duplicates: 0, suppressed: 0 };
   for (const [index, fact] of input.facts.entries()) {
     const kind = findFactKind(fact);

@@ -173,6 +173,34 @@ describe('a session of a page', () => {
     await waitUntil(async () => (await getSessions(server, own)).length === 1);
   });
 
+  it('that began before the clock of the database was set back is judged on', async () => {
+    const own = await openPages();
+    const tab = new Tab(own);
+    await tab.send();
+    await waitUntil(async () => (await getSession(own))?.riskLevel === 'human');
+    const { query } = server.service.db;
+    const ofSite = [own.integrationId];
+    await query(
+      `update session_batches b set received_at = received_at + interval '2 hours'
+         from collected_sessions c where c.key = b.session_key and c.day = b.day and c.integration_id = $1`,
+      ofSite,
+    );
+    await query(
+      `update collected_sessions set created_at = created_at + interval '2 hours', due_at = due_at + interval '2 hours'
+        where integration_id = $1`,
+      ofSite,
+    );
+    // It knows of the session what the database says.
+    const second = await startTestServer(SETTINGS, server);
+    try {
+      tab.navigate();
+      expect((await tab.post(tab.make({ e: DRIVEN }), {}, second.url)).status).toBe(200);
+      await waitUntil(async () => (await getSession(own)).riskLevel === 'bot', 10_000);
+    } finally {
+      await second.stop();
+    }
+  });
+
   it('closes in time while many others go on', async () => {
     const own = await openPages();
     const others = Array.from({ length: 520 }, () => new Tab(own));

@@ -8,7 +8,7 @@ import { SESSION_SETTINGS } from './session-settings';
 import { createQuery, openTransactions, type Query, type TransactOptions } from './transaction';
 import { type Load, openWatch } from './watch';
 
-export { isKnownOutage, isTimeout, isUnavailable, lacksRight } from './errors';
+export { findFaultLevel, isKnownOutage, isTimeout, isUnavailable, lacksRight } from './errors';
 export type { Query } from './transaction';
 
 export type Sql = postgres.Sql;

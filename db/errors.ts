@@ -49,6 +49,12 @@ export function isKnownOutage(error: unknown): boolean {
   return hasCode(error, (code) => code === 'DATABASE_AWAY' || code === 'DATABASE_BUSY');
 }
 
+/** The level of the log for an error that ended a request. */
+export function findFaultLevel(error: unknown): 'debug' | 'warn' | 'error' {
+  if (isKnownOutage(error)) return 'debug';
+  return isUnavailable(error) ? 'warn' : 'error';
+}
+
 function hasCode(error: unknown, isIt: (code: string) => boolean): boolean {
   for (let e = error; e instanceof Object; e = (e as { cause?: unknown }).cause) {
     if (isIt(String((e as { code?: unknown }).code))) return true;

@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import next from 'next';
+import { findFaultLevel } from '../db/errors';
 import { type Demo, loadDemoIntegration, openDemoSite } from './demo/integration';
 import { createHttpServer, type Handler, stopHttpServer } from './http-server';
 import { startMetricsServer } from './metrics-server';
@@ -164,7 +165,7 @@ function endOnSignals(starting: Promise<{ stop(): Promise<void> }>, log: Logger,
 async function main() {
   const env = readEnv(process.env);
   const log = createLogger(env);
-  if (process.env.NODE_ENV === 'production') redirectConsole(log);
+  if (process.env.NODE_ENV === 'production') redirectConsole(log, findFaultLevel);
   // Only the welcome goes there, perhaps into a file on a full disk.
   process.stdout.on('error', () => {});
   const stopping = new AbortController();

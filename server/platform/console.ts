@@ -14,9 +14,10 @@ const REDIRECTED = Symbol.for('bot-detection.console-redirected');
 
 /**
  * Sends to the log what libraries print with `console`, and Node's warnings: Next prints errors of pages and of requests on
- * several lines, with what the client sent. Only once in a process, because Next's bundles hold another copy of this module.
+ * several lines, with what the client sent. An error has the level that `findLevel` gives it. Only once in a process, because Next's
+ * bundles hold another copy of this module.
  */
-export function redirectConsole(log: Logger): void {
+export function redirectConsole(log: Logger, findLevel: (error: Error) => 'debug' | 'warn' | 'error'): void {
   const shared = globalThis as { [REDIRECTED]?: true };
   if (shared[REDIRECTED]) return;
   shared[REDIRECTED] = true;
@@ -27,7 +28,10 @@ export function redirectConsole(log: Logger): void {
     console[method] = (...values: unknown[]) => {
       const err = values.find((value) => value instanceof Error);
       const text = stripVTControlCharacters(format(...values.filter((value) => value !== err))).trim();
-      log[level]({ ...requests.getStore(), ...(err && { err }) }, text || 'printed by a library');
+      log[err && level === 'error' ? findLevel(err) : level](
+        { ...requests.getStore(), ...(err && { err }) },
+        text || 'printed by a library',
+      );
     };
   }
   process.removeAllListeners('warning');

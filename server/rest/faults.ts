@@ -1,5 +1,5 @@
 import { ApiError, findApiError, OUTAGE_MESSAGE } from '../../contract/errors';
-import { isKnownOutage, isUnavailable } from '../../db/client';
+import { findFaultLevel, isUnavailable } from '../../db/client';
 import type { Service } from '../service';
 import type { Access } from './access-log';
 
@@ -11,9 +11,7 @@ export function toApiError(service: Service, error: unknown, access: Access): Ap
 }
 
 function toFault(service: Service, error: unknown, { method, requestId }: Access): ApiError {
-  const isOutage = isUnavailable(error);
-  const level = isKnownOutage(error) ? 'debug' : isOutage ? 'warn' : 'error';
-  service.log[level]({ err: error, requestId, method }, 'a request failed');
-  if (isOutage) return new ApiError('SERVICE_UNAVAILABLE', OUTAGE_MESSAGE, { cause: error });
+  service.log[findFaultLevel(error)]({ err: error, requestId, method }, 'a request failed');
+  if (isUnavailable(error)) return new ApiError('SERVICE_UNAVAILABLE', OUTAGE_MESSAGE, { cause: error });
   return new ApiError('INTERNAL_ERROR', 'Something went wrong on our side', { cause: error });
 }

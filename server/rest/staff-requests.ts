@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { ApiError, OUTAGE_MESSAGE } from '../../contract/errors';
-import { isKnownOutage, isUnavailable } from '../../db/client';
+import { findFaultLevel, isUnavailable } from '../../db/client';
 import type { Service } from '../service';
 import { type Access, beginAccess, endAccess } from './access-log';
 import { readWebBody } from './fetch-adapter';
@@ -104,10 +104,9 @@ export async function readJson(request: Request): Promise<unknown> {
 export function refuseFault(service: Service, error: unknown, access: Access): Response {
   if (error instanceof ApiError && error.code === 'SERVICE_UNAVAILABLE')
     return refuse('SERVICE_UNAVAILABLE', error.message);
-  const isOutage = isUnavailable(error);
-  const level = isKnownOutage(error) ? 'debug' : isOutage ? 'warn' : 'error';
-  service.log[level]({ err: error, requestId: access.requestId }, 'a staff session could not be read or changed');
-  if (isOutage) return refuse('SERVICE_UNAVAILABLE', OUTAGE_MESSAGE);
+  const fields = { err: error, requestId: access.requestId };
+  service.log[findFaultLevel(error)](fields, 'a staff session could not be read or changed');
+  if (isUnavailable(error)) return refuse('SERVICE_UNAVAILABLE', OUTAGE_MESSAGE);
   return respond(500, {
     error: { message: 'Internal error', data: { code: 'INTERNAL_SERVER_ERROR', httpStatus: 500 } },
   });

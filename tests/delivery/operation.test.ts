@@ -224,6 +224,27 @@ describe('the process with Next in it', () => {
     }
   });
 
+  it('logs a page that an outage of the database keeps from being shown as it logs other requests of an outage', async () => {
+    const cookie = readCookie(await trySignIn(server, { email: EMAIL, password: PASSWORD }));
+    await relay.cut();
+    try {
+      await waitUntil(() => server.stderr().includes('the database is away'));
+      const from = server.stderr().length;
+      const { status, headers } = await fetch(`${server.url}/dashboard`, { headers: { cookie } });
+      expect(status).toBe(500);
+      const listLines = () => {
+        const log = server.stderr().slice(from);
+        const records = readRecords(log.slice(0, log.lastIndexOf('\n') + 1));
+        return records.filter(({ requestId }) => requestId === headers.get('x-request-id'));
+      };
+      await expect.poll(() => listLines().length).toBeGreaterThan(1);
+      expect(listLines().map(({ level }) => level)).not.toContain('error');
+    } finally {
+      await relay.restore();
+    }
+    await waitUntil(async () => (await fetch(`${server.url}/ready`)).status === 200);
+  });
+
   it('logs nothing but the request for a server action, of which there is none', async () => {
     const from = server.stderr().length;
     const form = new FormData();

@@ -130,8 +130,8 @@ describe('control characters', () => {
       const log = createLogger({ LOG_LEVEL: 'info', LOG_FORMAT: '${format}' });
       const text = ${JSON.stringify(`${CONTROLS}\n{"level":"info"}`)};
       log.error({ err: new Error(text), field: text }, text);
-      redirectConsole(log);
-      redirectConsole(log);
+      redirectConsole(log, () => 'error');
+      redirectConsole(log, () => 'error');
       console.error('\\u001b[31m \\u2a2f \\u001b[39m', new Error(text), text);
       console.log('%s of %d', text, 2);
       process.emitWarning(text);
@@ -151,6 +151,27 @@ describe('control characters', () => {
       expect(lines.map((line) => JSON.parse(line).err?.message.includes('[2J'))).toEqual([true, true, undefined, true]);
     }
   });
+});
+
+it('what Next prints of an outage of the database is no fault of ours', async () => {
+  const code = `
+    import { findFaultLevel } from './db/errors.ts';
+    import { redirectConsole } from './server/platform/console.ts';
+    import { createLogger } from './server/platform/log.ts';
+    redirectConsole(createLogger({ LOG_LEVEL: 'debug', LOG_FORMAT: 'json' }), findFaultLevel);
+    const fail = (code) => new Error('a page failed', { cause: Object.assign(new Error('why'), { code }) });
+    for (const code of ['DATABASE_AWAY', 'ECONNREFUSED', '23505']) console.error(fail(code));
+    console.warn(fail('DATABASE_AWAY'));
+  `;
+  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', code]);
+  let read = '';
+  child.stderr.setEncoding('utf8').on('data', (text) => (read += text));
+  expect(await once(child, 'close')).toEqual([0, null]);
+  const levels = read
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line).level);
+  expect(levels).toEqual(['debug', 'warn', 'error', 'warn']);
 });
 
 it.each(['json', 'pretty'])('the format %s says why a query failed, without its parameters', async (format) => {

@@ -107,11 +107,15 @@ export function openDatabase(options: {
   const query = createQuery(sql);
   const lookUps = openPool(1);
   copyTypes(sql, lookUps);
-  const transactions = openTransactions(watch, (more, line) => {
-    const own = watch.open(more, line);
-    setParsers(own, parsers);
-    return own;
-  });
+  const transactions = openTransactions(
+    watch,
+    (more, line) => {
+      const own = watch.open(more, line);
+      setParsers(own, parsers);
+      return own;
+    },
+    options.isPooled ?? false,
+  );
   return {
     orm,
     sql,

@@ -11,7 +11,7 @@ const UNAVAILABLE_CODES = new Set([
   // PgBouncer, for any cause: no server available, or none in time.
   '08P01',
   // Out of disk or memory, read-only (a standby after a failover), or a statement, a lock or a pause of a transaction took too long.
-  ...['53100', '53200', '25006', '57014', '55P03', '25P03'],
+  ...['53100', '53200', '25006', '57014', '55P03', '25P03', '25P04'],
 ]);
 
 /** Thrown without asking the database, because it is known not to answer. */

@@ -6,7 +6,8 @@ import { migrate } from 'drizzle-orm/postgres-js/migrator';
 import postgres from 'postgres';
 import { lostLocks } from './errors';
 import { advanceEventPositions } from './event-positions';
-import { SESSION_SETTINGS } from './session-settings';
+import { openSocket } from './postgres-internals';
+import { LIFT_TRANSACTION_LIMIT, SESSION_SETTINGS } from './session-settings';
 
 const LOCK_KEY = 7_201_001;
 /**
@@ -48,7 +49,9 @@ export async function migrateDatabase(options: {
 }): Promise<string[]> {
   const { signal } = options;
   const journal = JSON.parse(await readFile(join(options.directory, 'meta/_journal.json'), 'utf8')) as Journal;
+  const socket = openSocket(options.url, new Set());
   const sql = postgres(options.url, {
+    ...(socket ? { socket } : {}),
     ...{ max: 1, onnotice: () => {}, connect_timeout: 10 },
     connection: SESSION_SETTINGS,
   });
@@ -77,6 +80,7 @@ async function takeLock(sql: postgres.Sql, signal?: AbortSignal): Promise<void> 
       throw new NoSessionError(cause.message || 'no answer', { cause });
     },
   );
+  await sql.unsafe(LIFT_TRANSACTION_LIMIT);
   if (tried!.isTaken) return;
   await Promise.race([sql`select pg_advisory_lock(${LOCK_KEY})`, ...(signal ? [awaitAbort(signal)] : [])]);
 }

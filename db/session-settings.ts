@@ -9,3 +9,10 @@ export const SESSION_SETTINGS: { [setting: string]: string } = {
   lock_timeout: '0',
   statement_timeout: '0',
 };
+
+/**
+ * Lifts the time limit of transactions in a session. Postgres has it since version 17; a connection that asks for a setting which an older
+ * one does not know is refused.
+ */
+export const LIFT_TRANSACTION_LIMIT =
+  "select set_config(name, '0', false) from pg_settings where name = 'transaction_timeout'";

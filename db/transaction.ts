@@ -1,6 +1,7 @@
 import postgres from 'postgres';
 import { isUnavailable } from './errors';
 import { STALE_MS } from './renewal';
+import { LIFT_TRANSACTION_LIMIT } from './session-settings';
 import type { LineOptions, Watch } from './watch';
 
 type Values = postgres.ParameterOrJSON<never>[];
@@ -49,6 +50,7 @@ interface Connection {
 export function openTransactions(
   watch: Watch,
   connect: (options: postgres.Options<never>, line: LineOptions) => postgres.Sql,
+  isPooled: boolean,
 ): Transactions {
   const idle: Connection[] = [];
   const all = new Set<Connection>();
@@ -106,10 +108,11 @@ export function openTransactions(
       return rows;
     };
     try {
+      const lifted = options.isLong && !isPooled ? control(LIFT_TRANSACTION_LIMIT) : null;
       const begun = control('begin').then(() => {
         isBegun = true;
       });
-      const [result] = await Promise.all([work(query, commitWith), begun]);
+      const [result] = await Promise.all([work(query, commitWith), begun, lifted]);
       if (!isEnded) await control('commit');
       freeConnection(connection);
       return result;

@@ -120,7 +120,7 @@ function failedEvent(job: Job, run: Run, fn: EngineFunction, error: StepError): 
 }
 
 const AWAY_CODES = new Set([
-  ...['57P01', '57P02', '57P03', '57P04', '57P05', '57014', '25P03'],
+  ...['57P01', '57P02', '57P03', '57P04', '57P05', '57014', '25P03', '25P04'],
   ...['25006', '53100', '53200', '53300', '40001', '40P01'],
   ...['CONNECTION_CLOSED', 'CONNECTION_DESTROYED', 'CONNECT_TIMEOUT', 'DATABASE_AWAY', 'DATABASE_BUSY'],
 ]);

@@ -1,8 +1,9 @@
 import { Logger } from 'graphile-worker';
 import postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Database, openDatabase, type Query } from '../../db/client';
+import { type Database, isUnavailable, openDatabase, type Query } from '../../db/client';
 import { migrateDatabase } from '../../db/migrate';
+import { SESSION_SETTINGS } from '../../db/session-settings';
 import { ENGINE_SESSION, openPool } from '../../inngest/embedded/pool';
 import { migrateEngine } from '../../inngest/embedded/schema';
 import { createEmptyDatabase } from '../support/database';
@@ -56,6 +57,21 @@ describe.each(WAYS)('with other defaults of its database, %s', (_way, ask) => {
 });
 
 describe('with a time limit of its database', () => {
+  beforeAll(async () => {
+    // Postgres has it since version 17.
+    const admin = postgres(database.url, { max: 1, fetch_types: false, connection: SESSION_SETTINGS });
+    await admin.unsafe(`alter database ${new URL(database.url).pathname.slice(1)} set transaction_timeout = '300ms'`);
+    await admin.end();
+    await db.close();
+    db = openDatabase({ url: database.url, maxConnections: 1, statementLimitMs: 4_000 });
+  });
+
+  it('long work in a transaction goes on past it, and other work is refused as unavailable', async () => {
+    const sleep = (query: Query) => query('select pg_sleep(0.6)', []);
+    expect(await db.transact(sleep, { isLong: true })).toHaveLength(1);
+    await expect(sleep(db.query)).rejects.toSatisfy(isUnavailable);
+  });
+
   it('long work in a transaction has none', async () => {
     const show = (query: Query) => query(`select current_setting('statement_timeout') as limit`, []);
     expect(await db.transact(show, { isLong: true })).toEqual([{ limit: '0' }]);

@@ -4,12 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import postgres from 'postgres';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openDatabase } from '../../db/client';
+import { isUnavailable, openDatabase } from '../../db/client';
 import { EncodingError, migrateDatabase, RegionMismatchError } from '../../db/migrate';
 import { findCourse } from '../../server/domain/courses';
 import { recountMinutes } from '../../server/domain/minute-counts';
 import { foldSessionDeltas } from '../../server/domain/rollups';
 import { createEmptyDatabase } from '../support/database';
+import { eventually } from '../support/eventually';
 import { expectExactOutcomes } from '../support/outcome-counts';
 
 const directory = 'db/migrations';
@@ -38,6 +39,24 @@ describe('migrations', () => {
     const applied = await Promise.all([1, 2, 3].map(() => migrateDatabase({ url, directory, region: 'us' })));
     expect(applied.flat()).toEqual([first, ...later]);
     expect(await migrateDatabase({ url, directory, region: 'us' })).toEqual([]);
+  });
+
+  it('whose connection is lost in the middle fail as by an outage, leave nothing behind, and are applied by the next start', async () => {
+    const { url } = database;
+    const slow = await mkdtemp(join(tmpdir(), 'migrations-'));
+    await cp(directory, slow, { recursive: true });
+    await writeFile(join(slow, `${later.at(-1)}.sql`), 'select pg_sleep(60)');
+    const failed = expect(migrateDatabase({ url, directory: slow, region: 'us' })).rejects.toSatisfy(isUnavailable);
+    const admin = postgres(url, { max: 1 });
+    const endMigration = () => admin`
+      select pg_terminate_backend(pid) from pg_stat_activity
+       where datname = current_database() and query = 'select pg_sleep(60)'`;
+    await eventually(async () => expect(await endMigration()).toHaveLength(1));
+    await failed;
+    expect(await admin`select from information_schema.tables where table_schema = 'public'`).toEqual([]);
+    await admin.end();
+    expect(await migrateDatabase({ url, directory, region: 'us' })).toEqual([first, ...later]);
+    await rm(slow, { recursive: true });
   });
 
   it('bind a database to the region of its first start', async () => {

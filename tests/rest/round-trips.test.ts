@@ -197,6 +197,8 @@ describe('what the rules on findings look up', () => {
       { integration: string },
     ];
     const lookUps = createLookUps(db);
+    // Usage is written two seconds after a request, perhaps among the statements below.
+    await server.service.usage.flush();
     recorder.take();
     const session = (await lookUps.readSession(integration, longSession))!;
     const middle = new Date(Date.now() - 45 * 86_400_000).toISOString();

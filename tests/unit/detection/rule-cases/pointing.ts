@@ -16,6 +16,11 @@ const simulated = (count: number, moves = 0, heldMs = 0.2): Build =>
 /** Presses as programs make them through the DevTools protocol. */
 const driven = (count: number, fields: Parameters<TraceBuilder['press']>[3] = {}): Build =>
   presses(count, { pressurePercent: 0, ...fields }, { moves: 1, heldMs: () => 0.2, focus: 'after' });
+/** Presses as those for assistive technology, but next to the middle. */
+const aside = (heldMs: number): Build => presses(6, { pressurePercent: 0 }, { moves: 0, heldMs: () => heldMs });
+/** A press far away, whose release the page does not tell. */
+const unreleased: Build = (builder) =>
+  builder.wait(900).add(EventCode.Press, { x10: 9_000, pressurePercent: 0, ...CENTRE });
 /** The same on elements that have no place of their own. */
 const links = (count: number, moves = 0): Build =>
   presses(
@@ -31,6 +36,8 @@ const ANDROID = CHROME.replace('X11; Linux x86_64', 'Linux; Android 7.1.2; Table
 const BETWEEN = { y10: 3_005 };
 const MIDDLE = { ...FRACTION, offsetX10: 0, offsetY10: 0 };
 const CENTRE = { offsetX10: 0, offsetY10: 0 };
+/** Too small to say whether its middle was met. */
+const SMALL = { ...CENTRE, width: 9, height: 9 };
 /** Two presses between pixels, so far apart. */
 const apart =
   (px: number): Build =>
@@ -244,6 +251,26 @@ export const POINTING_CASES: Record<string, Case[]> = {
       both(links(6), driven(2)),
     ],
     ['presses as those of a screen reader, beside a program', 'found', both(links(6, 3), driven(6, CENTRE))],
+    ['a screen reader, beside a program', 'notMeasured', both(driven(2), simulated(6))],
+    ['a screen reader on a slow page, beside a program', 'notMeasured', both(driven(2), simulated(6, 0, 99.9))],
+    ['presses in the middle that are longer, beside a program', 'notFound', both(driven(2), simulated(6, 0, 100))],
+    [
+      'a screen reader that presses small elements on a slow page, beside a program',
+      'notMeasured',
+      both(driven(2), presses(6, { ...SMALL, pressurePercent: 0 }, { moves: 0, heldMs: () => 60 })),
+    ],
+    ['a screen reader that presses next to the middle, beside a program', 'notMeasured', both(driven(2), aside(0.9))],
+    ['presses next to it that are longer, beside a program', 'notFound', both(driven(2), aside(1))],
+    [
+      'a screen reader with a pointer that moves to what has the focus, beside a program',
+      'notMeasured',
+      both(driven(2), presses(6, { pressurePercent: 0 }, { moves: 4, focus: 'before' })),
+    ],
+    ['presses after a move, beside a program', 'found', both(driven(2), simulated(6, 1))],
+    ['presses at one place, beside a program', 'found', both(again(6), driven(2))],
+    ['a press that was never released, after others', 'found', both(driven(2), simulated(6, 1), unreleased)],
+    ['11.9 ms in the exact middle', 'found', presses(3, CENTRE, { heldMs: () => 11.9 })],
+    ['12 ms in the exact middle', 'notFound', presses(3, CENTRE, { heldMs: () => 12 })],
   ],
   'uncoalesced-moves': [
     ['moves that were never joined', 'found', moves(200, { coalesced: false })],

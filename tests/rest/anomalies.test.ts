@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ScoredSegment } from '../../contract/evidence';
 import { pruneSessions } from '../../server/domain/retention';
 import { foldSessionDeltas } from '../../server/domain/rollups';
@@ -110,6 +110,18 @@ describe('SharedDevice', () => {
     expect(await listTypes({ user: 'bob', ago: 30 }, { user: 'ada', ago: 60 })).toEqual(['SharedDevice low bob']);
   });
 
+  it('is told of a user whose facts come late, and what was told of a later one stays, without a warning', async () => {
+    await visit({ user: 'ada', ago: 90 }, { user: 'bob', ago: 60 });
+    const warn = vi.spyOn(server.service.log, 'warn');
+    const found = await visit({ user: 'cyd', ago: 80 });
+    expect(found.map(({ userId, metadata }) => [userId, metadata!.otherUserCount]).sort()).toEqual([
+      ['bob', 1],
+      ['cyd', 1],
+    ]);
+    expect(warn).not.toHaveBeenCalled();
+    warn.mockRestore();
+  });
+
   it('of a family computer is told once for each person', async () => {
     const family = ['ada', 'bob', 'cyd', 'bob', 'ada', 'cyd'].map((user, n) => ({ user, ago: 600 - n * 60 }));
     expect(await listTypes(...family)).toEqual(['SharedDevice low bob', 'SharedDevice medium cyd']);
@@ -178,6 +190,12 @@ describe('DeviceSwitch', () => {
     );
     const ofBob = (await campus.listAnomalies()).find(({ userId }) => userId === 'bob');
     expect(ofBob!.metadata).toMatchObject({ minutesSinceOther: 260 });
+  });
+
+  it('is judged by the latest of several sessions that are open', async () => {
+    const open = (ago: number, input: number) => ({ ...LAPTOP, ago, minutes: null, input: [input] });
+    await visit(open(600, 1), open(300, 285), open(200, 1), { ...PHONE, ago: 180 });
+    expect((await campus.listAnomalies())[0]!.metadata).toMatchObject({ minutesSinceOther: 19 });
   });
 
   it('is low if a page was only left open on the other device', async () => {
@@ -360,6 +378,38 @@ describe('ConcurrentSessions', () => {
     expect((await campus.listAnomalies()).map(({ anomalyType }) => anomalyType)).toContain('ConcurrentSessions');
   });
 
+  it('names the first of several minutes', async () => {
+    const found = await find(...both({ input: [9, 15] }, { input: [14, 8] }));
+    expect(found.map(({ detectedAt }) => detectedAt)).toEqual([minutesAgo(51)]);
+  });
+
+  it.each<[string, number, string[]]>([
+    ['reaches into the minute in which it ends', 40_000, ['ConcurrentSessions medium ada']],
+    ['says nothing about its end if it is as long as a minute', 60_000, []],
+  ])('knows that a stretch of input %s', async (_, durationMs, expected) => {
+    await campus.send(makeVisit({ ...LAPTOP, id: 'a', minutes: null }));
+    const events = [{ sequence: 0, type: 'mouse' as const, timestamp: minutesAgo(51.5), durationMs }];
+    await campus.send([{ kind: 'sessionEvents', sessionId: 'a', events }]);
+    const found = await find({ ...PHONE, ago: 59, minutes: 20, input: [59 - 50.9, 59 - 50.1] });
+    expect(shorten(found)).toEqual(expected);
+  });
+
+  it('compares a session with the five latest ones that were open at the time', async () => {
+    const phones = Array.from({ length: 6 }, (_, n) => ({ ...PHONE, ago: 80 - n, minutes: 40 }));
+    const input = (at: number, n: number) =>
+      phones.map((phone, i) => ({ ...phone, input: i === n ? [phone.ago - at] : [] }));
+    const laptop = { ...LAPTOP, ago: 70, minutes: 30, input: [70 - 55, 70 - 50] };
+    expect(shorten(await find(...input(55, 0), laptop))).toEqual([]);
+    const other = await Campus.create(server);
+    expect(shorten(await other.visit(...input(50, 5), laptop))).toContain('ConcurrentSessions medium ada');
+  });
+
+  it('is not told of a session that was left open a day before', async () => {
+    const atOnce = (ago: number) => both({ ago, minutes: null, input: [ago - 51] }, {});
+    expect(shorten(await find(...atOnce(daysAgo(1) + 60)))).toEqual([]);
+    expect(shorten(await find(...atOnce(daysAgo(1))))).toEqual(['ConcurrentSessions medium ada']);
+  });
+
   it.each<[string, VisitFields, VisitFields]>([
     ['a person who changes from one device to the other', { input: [1, 2] }, { input: [4] }],
     ['a page that scrolls or is hidden', { inputType: 'scroll' }, {}],
@@ -380,12 +430,12 @@ describe('a session that another user had before', () => {
     ...makeVisit({ ...LAPTOP, id: 'taken', user: before, ago: 60, minutes: null, ...fields }),
     ...makeMatch('taken', 'bob', 40),
   ];
-  const makeMatch = (sessionId: string, userId: string, ago: number): Fact[] => [
+  const makeMatch = (sessionId: string, userId: string, ago: number, confidence = 1): Fact[] => [
     {
       kind: 'sessionCorrelated',
       sessionId,
       user: { id: userId, name: userId },
-      confidence: 1,
+      confidence,
       correlatedAt: minutesAgo(ago),
     },
   ];
@@ -402,6 +452,20 @@ describe('a session that another user had before', () => {
   ])('%s', async (_, before, input, onOther, expected) => {
     const facts = [...takeOver(before, { input }), ...onPhone({ input: onOther })];
     expect(await find('ConcurrentSessions', ...facts)).toEqual(expected);
+  });
+
+  it('is the later user’s from their first match on, also if a later one is surer', async () => {
+    await campus.send(makeVisit({ ...LAPTOP, id: 'taken', ago: 60, minutes: null, input: [25], confidence: 0.7 }));
+    await campus.send([...makeMatch('taken', 'bob', 40, 0.7), ...makeMatch('taken', 'bob', 30, 0.8)]);
+    expect(await find('ConcurrentSessions', ...onPhone({ input: [24], confidence: 0.7 }))).toEqual([
+      'ConcurrentSessions medium bob',
+    ]);
+  });
+
+  it('is not taken for that of somebody whom a page only claimed before', async () => {
+    await campus.send(makeVisit({ ...LAPTOP, id: 's', user: 'eve', confidence: 0.5, minutes: null, location: LONDON }));
+    await campus.send(makeMatch('s', 'bob', 40));
+    expect(await find('ImpossibleTravel', ...onPhone({ location: SYDNEY }))).toEqual(['ImpossibleTravel high bob']);
   });
 
   it.each<[string | null, string[]]>([
@@ -501,6 +565,19 @@ describe('AgentTakeover', () => {
     expect(answer.status).toBe(200);
     await campus.send([score(TAKEN_OVER)]);
     expect(await campus.listAnomalies()).toEqual([]);
+  });
+
+  it('is told of one that somebody has labelled bot', async () => {
+    await campus.send(makeVisit({ id: 's', minutes: null }));
+    await campus.customer.post('/v1/sessions/s/label', { verdict: 'bot' });
+    await campus.send([score(TAKEN_OVER)]);
+    expect(shorten(await campus.listAnomalies())).toEqual(['AgentTakeover high ada']);
+  });
+
+  it('follows from the latest score', async () => {
+    await campus.send([...makeVisit({ id: 's', minutes: null }), score(segmentsOf(-3.5, -3.5, -3.2, -3.5), 40)]);
+    await campus.send([score(TAKEN_OVER)]);
+    expect(shorten(await campus.listAnomalies())).toEqual(['AgentTakeover high ada']);
   });
 
   it('is not told of a session of one actor', async () => {

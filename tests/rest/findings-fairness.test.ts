@@ -211,9 +211,13 @@ describe('a page that nobody had signed in to, as on a machine in a library', ()
       ['ImpossibleTravel high ada'],
     ],
   ])('%s', async (_, matchedAgo, minutes, expected) => {
-    await campus.send(makeVisit({ ...PHONE, ago: 290, location: BERLIN }));
-    await campus.send(makeVisit({ ...kiosk, id: 's', minutes }));
-    await campus.send([match('s', 'ada', matchedAgo)]);
-    expect(await findTypes('ImpossibleTravel')).toEqual(expected);
+    // Whichever of the two pages was opened first.
+    for (const ago of [290, 310]) {
+      campus = await Campus.create(server);
+      await campus.send(makeVisit({ ...PHONE, ago, location: BERLIN }));
+      await campus.send(makeVisit({ ...kiosk, id: 's', minutes }));
+      await campus.send([match('s', 'ada', matchedAgo)]);
+      expect(await findTypes('ImpossibleTravel')).toEqual(expected);
+    }
   });
 });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createFindings } from '../../server/findings/outbox';
-import { createIngester, type Ingester } from '../../server/pipeline/ingest';
+import { createIngester, type Ingester, InvalidFactError } from '../../server/pipeline/ingest';
 import { Customer } from '../support/customer';
 import { scored } from '../support/facts';
 import { waitUntil } from '../support/receiver';
@@ -208,6 +208,14 @@ describe('what was committed', () => {
     });
   });
 
+  it('is not looked at again if its session was removed meanwhile', async () => {
+    await commitAndDie(SHARED);
+    await query('delete from sessions where integration_id = $1', [customer.id]);
+    await makeDue();
+    await server.service.findings.sweep();
+    expect([await listAnomalies(), await listOutbox()]).toEqual([[], []]);
+  });
+
   it('is judged although something else that is read with it cannot be read', async () => {
     await commitAndDie([...makeVisit({ id: 'poison', ago: 90, device: 'other' }), ...SHARED]);
     await makeDue();
@@ -217,6 +225,20 @@ describe('what was committed', () => {
     await other.sweep();
     expect(await listAnomalies()).toEqual(['SharedDevice']);
     expect(await listOutbox()).toMatchObject([{ sessionId: 'poison' }]);
+    await other.stop();
+  });
+
+  it.each([
+    ['leaves if what is found is refused, which no repeat would change', new InvalidFactError(0, 'refused'), 0],
+    ['stays if what is found could not be sent', new Error('no connection'), 2],
+  ])('%s', async (_, error, left) => {
+    await commitAndDie(SHARED);
+    await makeDue();
+    const { db, log, ingester } = server.service;
+    const ingestFacts = () => Promise.reject(error);
+    const other = createFindings({ db, log, ingester: { ...ingester, ingestFacts }, hasTimers: true });
+    await other.sweep();
+    expect(await listOutbox()).toHaveLength(left);
     await other.stop();
   });
 

@@ -117,6 +117,17 @@ describe('a session without a user', () => {
     expect(await readMatch('s')).toEqual(NOBODY);
   });
 
+  it('belongs to nobody whose first session on the device came only after its close', async () => {
+    await campus.send([...makeVisit({ user: 'ada', ago: 20 }), ...makeVisit(unnamed)]);
+    expect(await readMatch('s')).toEqual(NOBODY);
+  });
+
+  it('belongs to nobody if its device has more sessions than are looked at', async () => {
+    await campus.send(Array.from({ length: 199 }, (_, n) => makeVisit({ ago: 500 - n, minutes: null })).flat());
+    await campus.visit(unnamed);
+    expect(await readMatch('s')).toEqual(NOBODY);
+  });
+
   it('belongs to nobody if another user had a session of the device before its user', async () => {
     await campus.visit({ id: 'taken', user: 'bob', ago: 90, confidence: 0.5 });
     const user = { id: 'ada', name: 'ada' };

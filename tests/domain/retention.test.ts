@@ -89,6 +89,31 @@ describe('sessions older than the plan’s retention', () => {
     expect(counts.users[0]).toMatchObject({ sessionCount: 3, maxBotScore: 0.9, deviceCount: 3, botSessionCount: 1 });
   });
 
+  it.each([
+    [0.9, 0.2],
+    [0.2, 0.9],
+  ])(
+    'leave first and last times and the highest score, also if others were removed before: %s, %s',
+    async (one, other) => {
+      const customer = await Customer.create(
+        server,
+        [...sessionOf('a', 100, one), ...sessionOf('b', 70, other)],
+        'starter',
+      );
+      const readUsers = () => customer.readAll('/v1/users');
+      const users = await readUsers();
+      expect(users).toMatchObject([{ sessionCount: 2, maxBotScore: 0.9 }]);
+      await pruneSessions(server.database.db);
+      expect(await countRows(customer)).toMatchObject({ sessions: 1 });
+      await server.database.db.sql`update integrations set plan = 'free' where id = ${customer.id}`;
+      await pruneSessions(server.database.db);
+      expect(await countRows(customer)).toMatchObject({ sessions: 0 });
+      expect(await readUsers()).toEqual(users);
+      await foldSessionDeltas(server.database.db);
+      expect(await readUsers()).toEqual(users);
+    },
+  );
+
   it('leave their user with an empty list of sessions', async () => {
     const customer = await Customer.create(server, sessionOf('a', 80, 0.9), 'free');
     await pruneSessions(server.database.db);

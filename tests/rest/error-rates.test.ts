@@ -152,6 +152,18 @@ describe('a draw', () => {
     expect([await listDraws(), await listSample()]).toEqual([draws, sample]);
   });
 
+  it('has the sessions of a day from its midnight to the next one, in UTC', async () => {
+    const [before, day, after] = [drawableDay(1), drawableDay(), drawableDay(-1)];
+    const ids = await addSessions(day, [10, 20, 30, 40]);
+    const times = [`${before}T23:59:59.999Z`, `${day}T00:00:00Z`, `${day}T23:59:59.999Z`, `${after}T00:00:00Z`];
+    for (const [n, id] of ids.entries())
+      await sql()`update sessions set created_at = ${times[n]!} where integration_id = ${tenant.id} and id = ${id}`;
+    await switchOn(10, 1);
+    await drawReviewSamples(server.service.db);
+    expect((await listSample()).map(({ id }) => id).sort()).toEqual(ids.slice(1, 3));
+    expect((await listDraws()).at(-1)).toEqual({ day, population: 2 });
+  });
+
   it('begins with the day in which it is switched on, goes at most seven days back, and rests while it is off', async () => {
     for (let n = 0; n < 9; n++) await addSessions(drawableDay(n), [10, 20]);
     await setSize(1);

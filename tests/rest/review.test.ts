@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ReviewCase } from '../../contract/review';
+import { type ReviewCase, SAMPLE_DAYS } from '../../contract/review';
 import * as facts from '../support/facts';
 import type { TestServer } from '../support/server';
 import { createStaffClient, type StaffClient, startStaffServer } from '../support/staff-client';
@@ -26,7 +26,15 @@ const SESSIONS: Record<string, [score: number, agoS: number]> = {
   drawn: [0.97, 600],
   drawnToo: [0.1, 600],
   drawnAndDone: [0.1, 600],
+  drawnLongAgo: [0.1, 600],
 };
+/** The days and places in the random sample. What was drawn longer ago waits no more. */
+const DRAWN: [id: string, daysAgo: number, position: number][] = [
+  ['drawnToo', 1, 2],
+  ['drawn', 0, 1],
+  ['drawnAndDone', 0, 2],
+  ['drawnLongAgo', SAMPLE_DAYS + 1, 1],
+];
 
 beforeAll(async () => {
   server = await startStaffServer();
@@ -47,9 +55,9 @@ beforeAll(async () => {
   for (const id of ['labelled', 'drawnAndDone'])
     await server.call('POST', `/v1/sessions/${id}/label`, { key: tenant.key, body: { verdict: 'bot' } });
   const { sql } = server.database.db;
-  for (const [position, id] of ['drawnToo', 'drawn', 'drawnAndDone'].entries())
+  for (const [id, daysAgo, position] of DRAWN)
     await sql`insert into review_sample (integration_id, day, position, session_id)
-              values (${tenant.id}, current_date, ${position}, ${id})`;
+              values (${tenant.id}, current_date - ${daysAgo}::int, ${position}, ${id})`;
 });
 afterAll(() => server.stop());
 
@@ -130,7 +138,7 @@ describe('the queue by score', () => {
 });
 
 describe('the random sample', () => {
-  it('is in the order of the draw, without those that have a verdict, and without scores', async () => {
+  it('is in the order of the draws, without those that have a verdict or were drawn too long ago, and without scores', async () => {
     const { total, sessions } = await ask('listQueue', { queue: 'sample' });
     expect([total, sessions]).toEqual([
       2,

@@ -82,6 +82,25 @@ describe('a user who was erased', () => {
     expect(row!.user_hash).toBeNull();
   });
 
+  it('is refused until then, and has a receipt for 400 days', async () => {
+    const customer = await createAda();
+    const { id } = await eraseUserFully(customer);
+    const { db } = server.database;
+    const completeDaysAgo = async (days: number) => {
+      await db.sql`update user_erasures set completed_at = now() - ${days} * interval '1 day' where id = ${id}`;
+      await server.service.erasures.jobs.wakeErasures();
+    };
+    const readReceipt = async () => (await customer.get(`/v1/user-erasures/${id}`)).status;
+    await completeDaysAgo(401);
+    const { status } = await customer.ingest([facts.started('y'), facts.correlated('y', ADA.id, { user: ADA })]);
+    expect([status, await readReceipt()]).toEqual([400, 200]);
+    await db.sql`update user_erasures set refused_until = now() - interval '1 ms' where id = ${id}`;
+    await completeDaysAgo(399);
+    expect(await readReceipt()).toBe(200);
+    await completeDaysAgo(401);
+    expect(await readReceipt()).toBe(404);
+  });
+
   it('stays in the audit log as a keyed hash', async () => {
     const customer = await createAda();
     await eraseUserFully(customer);

@@ -6,6 +6,7 @@ import {
   createStaff,
   disableStaff,
   enableStaff,
+  listStaff,
   revokeStaffSessions,
   setStaffPassword,
 } from '../../server/auth/accounts';
@@ -58,11 +59,14 @@ describe('sign-in', () => {
     expect(me.headers.get('cache-control')).toBe('no-store');
   });
 
-  it('that is under way when the password changes opens no session for the old one', async () => {
+  it.each([
+    ['the password changes', { password_hash: 'another' }],
+    ['the account is disabled', { disabled: true }],
+  ])('that is under way when %s opens no session', async (_, change) => {
     const { id, email } = await createAccount();
     let signingIn: ReturnType<typeof trySignIn> | undefined;
     await server.database.db.sql.begin(async (tx) => {
-      await tx`update staff set password_hash = 'another' where id = ${id}`;
+      await tx`update staff set ${tx(change)} where id = ${id}`;
       signingIn = trySignIn(server, { email, password: PASSWORD });
       // By then it has verified the password and waits, or has opened its session.
       await sleep(1_000);
@@ -382,8 +386,10 @@ describe('a session', () => {
     await age('expires_at', '11 hours');
     expect(await isIn(cookie)).toBe(true);
     expect(await hoursLeft()).toBeCloseTo(4, 1);
+    const countShown = async () => (await listStaff(server.database.db)).find((account) => account.id === id)!.sessions;
+    expect(await countShown()).toBe(1);
     await age('expires_at', '4 hours 1 minute');
-    expect(await isIn(cookie)).toBe(false);
+    expect([await isIn(cookie), await countShown()]).toEqual([false, 0]);
     // The next sign-in removes its row.
     await createStaffClient(server, 'viewer');
     expect(await sql`select 1 from staff_sessions where staff_id = ${id}`).toHaveLength(0);

@@ -107,6 +107,19 @@ describe('an erasure', () => {
     expect(deliveries.filter(({ status }) => status === 'Pending').length).toBe(deliveries.length - erased.length);
   });
 
+  it('leaves deliveries that have ended as they ended', async () => {
+    const customer = await createAda();
+    const readDeliveries = () => server.database.db.sql<{ status: string }[]>`
+      select id, status, finished_at from webhook_deliveries where integration_id = ${customer.id} order by id`;
+    const countPending = async () => (await readDeliveries()).filter(({ status }) => status === 'Pending').length;
+    await waitUntil(async () => (await countPending()) === 0);
+    const before = await readDeliveries();
+    expect(before.map(({ status }) => status)).toContain('Delivered');
+    const receipt = await eraseUserFully(customer);
+    expect(receipt.eventCount).toBeGreaterThan(3);
+    expect([receipt.deliveryCount, await readDeliveries()]).toEqual([0, before]);
+  });
+
   it('lets no event about the user be sent again or recovered', async () => {
     const customer = await createAda();
     await eraseUserFully(customer);

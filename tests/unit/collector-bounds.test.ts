@@ -1,7 +1,7 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { Database } from '../../db/client';
-import { createMinuteCounter, createTimeBudget } from '../../server/collector/limits';
+import { chooseRetrySeconds, createMinuteCounter, createTimeBudget } from '../../server/collector/limits';
 import { type KeptBatch, packBatch, packTrace } from '../../server/collector/packing';
 import { createSessions } from '../../server/collector/session-state';
 import { createSiteFinder } from '../../server/collector/site-access';
@@ -184,4 +184,10 @@ describe('addresses of two letters at random, of which zlib can try many matches
     clearImmediate(turning);
     expect([turns > 0, isQuick(body)]).toEqual([true, true]);
   });
+});
+
+it('pages that are refused come back after 2 to 10 seconds, not all at once', () => {
+  const chosen = new Set(Array.from({ length: 2_000 }, chooseRetrySeconds));
+  // With chance, the probability that one of nine is missing is below one in ten to the hundredth.
+  expect([...chosen].sort((a, b) => a - b)).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10]);
 });

@@ -82,6 +82,38 @@ describe('the digests of a trace', () => {
     expect(few(build)).toEqual([]);
   });
 
+  /** Presses with a rhythm of their own, each so far from the middle of a large button. */
+  const pressAt = (distance10: number) => (builder: TraceBuilder) => {
+    const random = seedRandom(7);
+    for (let n = 0; n < 12; n++) {
+      const offset = { offsetX10: distance10 + n - 6, offsetY10: 6 - n, width: 400, height: 300 };
+      builder.wait(600 + 4_000 * random()).press(100 + 60 * n, 200, 60 + 200 * random(), offset);
+    }
+  };
+  it('are none for presses within a pixel of the middle, whose places programs and voice control choose', () => {
+    expect(few(pressAt(500)).length).toBeGreaterThanOrEqual(MIN_SHARED_DIGESTS);
+    expect(few(pressAt(0))).toEqual([]);
+  });
+
+  it('count no key after a pause, whose rhythm is that of nobody', () => {
+    const random = seedRandom(3);
+    const type = (pauseMs: () => number) => (builder: TraceBuilder) => {
+      for (let n = 0; n < 40; n++)
+        builder.wait(n % 4 === 0 ? 30 + 60 * random() : pauseMs()).key('letter', 40 + 250 * random());
+    };
+    expect(few(type(() => 30 + 60 * random())).length).toBeGreaterThanOrEqual(MIN_SHARED_DIGESTS);
+    expect(few(type(() => 2_100))).toEqual([]);
+  });
+
+  it('are of what was typed: other kinds of keys in one rhythm share none', () => {
+    const type = (kind: 'letter' | 'digit') => (builder: TraceBuilder) => {
+      const random = seedRandom(5);
+      for (let n = 0; n < 60; n++) builder.wait(30 + 250 * random()).key(kind, 40 + 150 * random());
+    };
+    expect(few(type('letter')).length).toBeGreaterThanOrEqual(MIN_SHARED_DIGESTS);
+    expect(countShared(few(type('letter')), few(type('digit')))).toBe(0);
+  });
+
   const without: [string, Manner][] = [
     ['keys in a beat', { ...AGENTS['playwright paced, with a window']!, isCentred: true }],
     ['touch', { ...PEOPLE.touch!, text: 'paste' }],

@@ -18,8 +18,6 @@ import { isTyped } from './typing';
 export const MIN_SHARED_DIGESTS = 2;
 /** A stretch has at least this much information, as far as that can be estimated. */
 const MIN_BITS = 48;
-const MIN_STROKES = 12;
-const MIN_PRESSES = 4;
 /** The digests of a trace: those with the smallest values, so that two traces choose the same ones. */
 const MAX_KEY_DIGESTS = 12;
 const MAX_PRESS_DIGESTS = 4;
@@ -53,8 +51,8 @@ export function digestDeeds(segments: readonly Deeds[], whole: Features): bigint
     : describeStrokes(segments.flatMap((deeds) => deeds.keys.filter(isTyped)));
   const presses = describePresses(segments.flatMap((deeds) => deeds.presses.filter(isOfMouse)));
   return [
-    ...chooseDigests(digestStretches('keys', keys, MIN_STROKES), MAX_KEY_DIGESTS),
-    ...chooseDigests(digestStretches('presses', presses, MIN_PRESSES), MAX_PRESS_DIGESTS),
+    ...chooseDigests(digestStretches('keys', keys), MAX_KEY_DIGESTS),
+    ...chooseDigests(digestStretches('presses', presses), MAX_PRESS_DIGESTS),
   ];
 }
 
@@ -109,14 +107,14 @@ function countTexts(texts: readonly string[]): Map<string, number> {
  */
 const MAX_STRETCH_TOKENS = 200;
 
-/** Digests, from each token on, the shortest stretch with enough tokens and information. Longer ones than the maximum have no digest. */
-function digestStretches(what: string, tokens: readonly Token[], minTokens: number): bigint[] {
+/** Digests, from each token on, the shortest stretch with enough information. Longer ones than the maximum have no digest. */
+function digestStretches(what: string, tokens: readonly Token[]): bigint[] {
   const digests: bigint[] = [];
   let end = 0;
   let bits = 0;
   for (const [start, token] of tokens.entries()) {
-    while (end < tokens.length && (bits < MIN_BITS || end - start < minTokens)) bits += tokens[end++]!.bits;
-    if (bits < MIN_BITS || end - start < minTokens) break;
+    while (end < tokens.length && bits < MIN_BITS) bits += tokens[end++]!.bits;
+    if (bits < MIN_BITS) break;
     if (end - start <= MAX_STRETCH_TOKENS) {
       const text = tokens.slice(start, end).map((each) => each.text);
       digests.push(

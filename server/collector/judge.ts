@@ -71,7 +71,6 @@ export function createJudge(dependencies: {
     if (session.replay?.batchCount !== session.batches.length) session.replay = null;
     const startedAt = performance.now();
     const reading = readSession(session, limits);
-    sessions.noteJudged(session);
     if (!reading) return DONE;
     const nowMs = request.nowMs ?? reading.presence.lastSignMs;
     const isOver = nowMs >= reading.dueAtMs;
@@ -83,8 +82,7 @@ export function createJudge(dependencies: {
       return judgeOnce(session, request);
     }
     const cut = planCut(session, { reading, nowMs, isDue });
-    session.judgedAtMs = performance.now();
-    session.judgementMs = performance.now() - startedAt;
+    sessions.noteJudged(session, performance.now() - startedAt);
     metrics.observeJudgement(session.judgementMs);
     if (!cut) {
       const isWaiting = session.fresh.length > 0;

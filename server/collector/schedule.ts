@@ -5,7 +5,7 @@ import type { OpenSessions } from './session-state';
 
 /** A session is judged at most this often. */
 const JUDGE_EVERY_MS = 2_000;
-/** A session whose judgement takes long is judged less often, so that it takes at most this share of the process. */
+/** A session whose judgements take long is judged less often, so that it takes at most this share of the process. */
 const MAX_SHARE = 0.005;
 const TICK_MS = 50;
 const MAX_RUNNING = 32;
@@ -102,7 +102,7 @@ export function createSchedule(judge: Judge, sessions: OpenSessions, hasTimers: 
   return {
     notice(key, isLast) {
       const session = isLast ? undefined : sessions.get(key);
-      const pauseMs = Math.max(JUDGE_EVERY_MS, (session?.judgementMs ?? 0) / MAX_SHARE);
+      const pauseMs = Math.max(JUDGE_EVERY_MS, (session?.usualJudgementMs ?? 0) / MAX_SHARE);
       const atMs = session ? session.judgedAtMs + pauseMs : 0;
       plan(key, { atMs, nowMs: null, isDue: false });
       if (hasTimers && atMs <= performance.now()) startReady(false);

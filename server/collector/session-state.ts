@@ -81,6 +81,8 @@ export interface OpenSession {
   /** How long it took to read the session from the database, without waiting for that, and how long the latest judgement took. */
   readingMs: number;
   judgementMs: number;
+  /** The shorter of the latest two. One may have been interrupted, and the first one of a process waits for the compiler. */
+  usualJudgementMs: number;
 }
 
 /** The default thresholds of an integration, until the first cut brings the real ones. */
@@ -100,8 +102,8 @@ export interface OpenSessions {
   load(key: string): Promise<OpenSession | null>;
   /** Reads the batches that reached other processes. */
   refresh(session: OpenSession): Promise<void>;
-  /** Frees what a judgement has forgotten. */
-  noteJudged(session: OpenSession): void;
+  /** Notes how long a judgement took, and frees what it has forgotten. */
+  noteJudged(session: OpenSession, tookMs: number): void;
   drop(key: string): void;
   count(): number;
 }
@@ -211,7 +213,10 @@ export function createSessions(db: Database): OpenSessions {
       await readBatches(session, knownMs === null ? 0 : Math.max(0, knownMs - COMMIT_DELAY_MS));
       trim();
     },
-    noteJudged(session) {
+    noteJudged(session, tookMs) {
+      session.judgedAtMs = performance.now();
+      session.usualJudgementMs = Math.min(session.judgementMs, tookMs);
+      session.judgementMs = tookMs;
       const measured = weighMeasured(session.score.countMeasured());
       addBytes(session, measured - session.measuredBytes);
       session.measuredBytes = measured;
@@ -277,6 +282,7 @@ function createSession({ createdAt, dueAt, isUnsent = false, cutAgeMs = null, ..
     judgedAtMs: Number.NEGATIVE_INFINITY,
     readingMs: 0,
     judgementMs: 0,
+    usualJudgementMs: 0,
   };
 }
 

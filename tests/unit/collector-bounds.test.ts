@@ -105,7 +105,7 @@ it('a session takes less once it was judged, because what was measured of segmen
   const before = session.bytes;
   session.score();
   for (const _ of [1, 2]) {
-    sessions.noteJudged(session);
+    sessions.noteJudged(session, 1);
     const freedKeys = (before - session.bytes) / 200;
     expect(freedKeys).toBeGreaterThan(keys / 2);
     expect(freedKeys).toBeLessThan(keys);

@@ -1,8 +1,9 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import type { Database } from '../../db/client';
 import type { Judge } from '../../server/collector/judge';
 import { createSchedule } from '../../server/collector/schedule';
-import type { OpenSession, OpenSessions } from '../../server/collector/session-state';
+import { createSessions, type OpenSession, type OpenSessions } from '../../server/collector/session-state';
 
 const JUDGEMENT_MS = 10;
 const SESSIONS = 30;
@@ -15,7 +16,7 @@ it('requests are answered between judgements, however many sessions are ready', 
     judged++;
     return { againInMs: null, isClosed: false };
   };
-  const session = { judgedAtMs: 0, judgementMs: JUDGEMENT_MS };
+  const session = { judgedAtMs: 0, judgementMs: JUDGEMENT_MS, usualJudgementMs: JUDGEMENT_MS };
   const sessions = { has: () => true, get: () => session } as unknown as OpenSessions;
   const schedule = createSchedule({ judge }, sessions, true);
   schedule.take(
@@ -41,7 +42,7 @@ it('sessions that do not fit into memory are judged later, but neither those tha
     },
   };
   const has = (key: string) => key.startsWith('kept');
-  const session = { judgedAtMs: 0, readingMs: 500, judgementMs: 500 } as OpenSession;
+  const session = { judgedAtMs: 0, readingMs: 500, judgementMs: 500, usualJudgementMs: 500 } as OpenSession;
   const sessions = { has, get: () => session } as unknown as OpenSessions;
   const schedule = createSchedule(judge, sessions, true);
   for (let n = 0; n < 40; n++) schedule.notice(`read ${n}`, true);
@@ -56,4 +57,39 @@ it('sessions that do not fit into memory are judged later, but neither those tha
   expect(judged.slice(begun)).toEqual(['kept', 'over']);
   expect([schedule.count(), schedule.countOver()]).toEqual([41 - begun, 0]);
   await schedule.stop();
+});
+
+describe('a session whose judgements take long', () => {
+  const PAUSE_MS = 2_000;
+  const LONG_MS = 400;
+
+  /** A session that was judged just now and before, and took so long. Answers whether it is judged again after the usual pause. */
+  async function isJudgedAfterPause(tookMs: number[]): Promise<boolean> {
+    const sessions = createSessions({} as Database);
+    const named = { integrationId: 'int_1', sessionId: 'ses_1', userAgent: '', country: null, location: null };
+    const at = { day: '2026-11-22', isNewSession: true, createdAt: '2026-11-22T12:00:00.000Z', isClosed: false };
+    const stored = { ...at, sessionKey: '1', receivedAt: at.createdAt };
+    sessions.addBatch(named, stored, { d: 'a'.repeat(16), n: 0, c: [0, 0], events: '', receivedAtMs: 0 });
+    for (const ms of tookMs) sessions.noteJudged(sessions.get('1')!, ms);
+    sessions.get('1')!.judgedAtMs -= PAUSE_MS;
+    const judge = vi.fn(async () => ({ againInMs: null, isClosed: false }));
+    const schedule = createSchedule({ judge }, sessions, true);
+    schedule.notice('1', false);
+    await nextTurn();
+    await nextTurn();
+    await schedule.stop();
+    return judge.mock.calls.length > 0;
+  }
+
+  it('is judged less often', async () => {
+    expect(await isJudgedAfterPause([LONG_MS, LONG_MS])).toBe(false);
+  });
+
+  it.each([
+    ['the first', [LONG_MS]],
+    ['the latest', [1, LONG_MS]],
+    ['the one before', [LONG_MS, 1]],
+  ])('but not if only %s took long, which may have been interrupted', async (_, tookMs) => {
+    expect(await isJudgedAfterPause(tookMs)).toBe(true);
+  });
 });

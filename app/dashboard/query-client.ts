@@ -1,4 +1,4 @@
-import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
+import { type FetchQueryOptions, MutationCache, QueryCache, QueryClient, type QueryKey } from '@tanstack/react-query';
 import { holdsTypedText } from './typed-text';
 
 /** What was read so long ago is shown without reading it again. */
@@ -38,6 +38,18 @@ const isRefusal = (error: unknown) => {
   const status = (error as Refusal | null)?.data?.httpStatus ?? 500;
   return status >= 400 && status < 500;
 };
+
+/**
+ * Reads what the server has now. A read that began before would otherwise be shared, and may answer with what was there before. Throws if
+ * it fails.
+ */
+export async function readNow<Answer, Failure, Data, Key extends QueryKey>(
+  queryClient: QueryClient,
+  options: FetchQueryOptions<Answer, Failure, Data, Key>,
+): Promise<Data> {
+  await queryClient.cancelQueries({ queryKey: options.queryKey });
+  return queryClient.fetchQuery({ ...options, staleTime: 0 });
+}
 
 /**
  * Creates the cache for one integration. It lives for one request on the server, and as long as the shell is mounted in

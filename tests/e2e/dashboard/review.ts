@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { settle } from '../../support/dashboard';
+import { intercept, settle } from '../../support/dashboard';
 import {
   closed,
   correlated,
@@ -11,6 +11,7 @@ import {
   writing,
   writingEvidence,
 } from '../../support/facts';
+import { createGate } from '../../support/gate';
 import { dashboard } from './shared-dashboard';
 
 /** Shorter and longer than the page takes to render. */
@@ -349,11 +350,24 @@ export function registerReviewTests(): void {
       await page.getByRole('button', { name: 'Undo' }).click();
       await page.getByText('Medium from 40, bot from 80', { exact: true }).waitFor();
       await page.getByLabel('Medium from', { exact: true }).and(page.getByRole('spinbutton')).fill('45');
+      // The page reads them before it saves, and again after that. The second answer comes late: it says nothing of what is saved meanwhile.
+      const reads = '**/api/trpc/riskThresholds.get?*';
+      const [isRead, late] = [createGate(), createGate()];
+      let count = 0;
+      await intercept(page, reads, async (route) => {
+        if (++count !== 2) return route.continue();
+        const response = await route.fetch();
+        isRead.open();
+        await late.opened;
+        await route.fulfill({ response });
+      });
       await page.getByRole('button', { name: 'Save thresholds' }).click();
-      await page.getByRole('button', { name: 'Undo' }).waitFor();
+      await isRead.opened;
       expect((await put({ mediumAt: 50, botAt: 80 })).status).toBe(200);
       await page.getByRole('button', { name: 'Undo' }).click();
+      late.open();
       await page.getByText('Somebody has moved the cut point since, so it stays').waitFor();
+      await page.unroute(reads);
       const { body } = await dashboard.api('GET', '/v1/settings/risk-thresholds');
       expect(body.data).toMatchObject({ mediumAt: 50, botAt: 80 });
       expect((await put({ mediumAt: 40, botAt: 70 })).status).toBe(200);

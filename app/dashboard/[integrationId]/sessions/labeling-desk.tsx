@@ -4,7 +4,7 @@ import { useParams, usePathname } from 'next/navigation';
 import { createContext, type ReactNode, use, useCallback, useEffect, useRef, useState } from 'react';
 import { useToast } from '../../components/toast';
 import { useTRPC } from '../../queries';
-import { describeError, findCode, findField } from '../../query-client';
+import { describeError, findCode, findField, readNow } from '../../query-client';
 import { useStaff } from '../../staff';
 import { UnsavedTray } from './unsaved-tray';
 import {
@@ -115,8 +115,7 @@ export function LabelingDesk({ children }: { children: ReactNode }) {
   };
   /** Whether the answer to an earlier try was lost: the latest change of the session is this one. */
   const isDone = async ({ change, sessionId }: UnsavedVerdict) => {
-    const options = trpc.sessions.getHistory.queryOptions({ sessionId });
-    const { steps } = await queryClient.fetchQuery({ ...options, staleTime: 0 });
+    const { steps } = await readNow(queryClient, trpc.sessions.getHistory.queryOptions({ sessionId }));
     const step = steps.findLast(({ labeledBy }) => labeledBy !== null);
     if (step?.labeledBy?.name !== staff.email) return false;
     if (change.kind !== 'set') return step.cause === (change.kind === 'undo' ? 'LabelUndone' : 'LabelRemoved');

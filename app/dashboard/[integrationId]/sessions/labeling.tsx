@@ -7,6 +7,7 @@ import type { Session, SetVerdict, Verdict } from '../../../../contract/sessions
 import { shortenId } from '../../components/copying';
 import { useToast } from '../../components/toast';
 import { useTRPC } from '../../queries';
+import { readNow } from '../../query-client';
 import { useStaff } from '../../staff';
 import { isSignedOut, useLabelingDesk } from './labeling-desk';
 import { createChangeId, MAX_UNSAVED } from './unsaved-verdicts';
@@ -93,12 +94,7 @@ export function useLabeling({ onUndo, onRefused }: LabelingOptions = {}) {
       );
     queryClient.setQueryData(trpc.sessions.get.queryKey({ sessionId: session.id }), session);
   };
-  /** Reads a session as it is now. A read that began before would otherwise be shared, and may answer with what was there before. */
-  const read = async (sessionId: string) => {
-    const options = trpc.sessions.get.queryOptions({ sessionId });
-    await queryClient.cancelQueries({ queryKey: options.queryKey });
-    return queryClient.fetchQuery({ ...options, staleTime: 0 });
-  };
+  const read = (sessionId: string) => readNow(queryClient, trpc.sessions.get.queryOptions({ sessionId }));
   /** The session as it is shown now. */
   const findShown = (session: Session) =>
     queryClient.getQueryData<Session>(trpc.sessions.get.queryKey({ sessionId: session.id })) ?? session;
@@ -246,8 +242,7 @@ export function useLabeling({ onUndo, onRefused }: LabelingOptions = {}) {
       async readReasons() {
         // Not before the label is there whose reasons are asked for.
         await queues.current.get(sessionId);
-        const options = trpc.sessions.getHistory.queryOptions({ sessionId });
-        return findReasons(await queryClient.fetchQuery({ ...options, staleTime: 0 }));
+        return findReasons(await readNow(queryClient, trpc.sessions.getHistory.queryOptions({ sessionId })));
       },
       save: (details) => label(session, verdict, details),
     });

@@ -13,7 +13,7 @@ import { RoleNote } from '../../components/role-note';
 import { ErrorState, Skeleton } from '../../components/states';
 import { useToast } from '../../components/toast';
 import { useTRPC } from '../../queries';
-import { describeError, findFault } from '../../query-client';
+import { describeError, findFault, readNow } from '../../query-client';
 import { useStaff } from '../../staff';
 import { CutHandles } from './cut-handles';
 import { ErrorRatesSection } from './error-rates';
@@ -118,7 +118,7 @@ function useSaving(onSaved: () => void) {
   const update = useMutation(trpc.riskThresholds.update.mutationOptions());
   const stored = trpc.riskThresholds.get.queryOptions({});
   const save = async (moved: Partial<Thresholds>, undone?: Thresholds) => {
-    const before = await queryClient.fetchQuery({ ...stored, staleTime: 0 }).catch((error: unknown) => {
+    const before = await readNow(queryClient, stored).catch((error: unknown) => {
       toast({ text: describeError(error), isError: true });
       return null;
     });

@@ -49,7 +49,7 @@ export function isKnownOutage(error: unknown): boolean {
   return hasCode(error, (code) => code === 'DATABASE_AWAY' || code === 'DATABASE_BUSY');
 }
 
-/** The level of the log for an error that ended a request. */
+/** The level of the log for an error that ended a request or a job. */
 export function findFaultLevel(error: unknown): 'debug' | 'warn' | 'error' {
   if (isKnownOutage(error)) return 'debug';
   return isUnavailable(error) ? 'warn' : 'error';

@@ -1,5 +1,5 @@
 import { type Beacon, type BeaconAnswer, MAX_BEACON_BYTES } from '../../contract/beacon';
-import { type Database, isKnownOutage, isUnavailable } from '../../db/client';
+import { type Database, findFaultLevel, isUnavailable } from '../../db/client';
 import { readBeacon } from '../detection/batch';
 import { packNumbers } from '../detection/varints';
 import { createErasedUserFinder } from '../domain/erased-users';
@@ -299,8 +299,7 @@ export function createCollector(dependencies: {
   return {
     collect: (request) =>
       collect(request).catch((error: unknown) => {
-        const level = isKnownOutage(error) ? 'debug' : isUnavailable(error) ? 'warn' : 'error';
-        log[level]({ err: error }, 'a beacon could not be kept');
+        log[findFaultLevel(error)]({ err: error }, 'a beacon could not be kept');
         return refuseForNow('outage');
       }),
     start() {

@@ -1,6 +1,6 @@
 import { findApiError } from '../../contract/errors';
 import type { RiskThresholds } from '../../contract/risk-thresholds';
-import { type Database, isKnownOutage, isUnavailable } from '../../db/client';
+import { type Database, findFaultLevel, isUnavailable } from '../../db/client';
 import { isComplete } from '../detection/documents';
 import { isRuleEnabled } from '../domain/finding-rules';
 import type { Fact } from '../pipeline/facts';
@@ -82,8 +82,9 @@ export function createJudge(dependencies: {
       return judgeOnce(session, request);
     }
     const cut = planCut(session, { reading, nowMs, isDue });
-    sessions.noteJudged(session, performance.now() - startedAt);
-    metrics.observeJudgement(session.judgementMs);
+    const tookMs = performance.now() - startedAt;
+    sessions.noteJudged(session, tookMs);
+    metrics.observeJudgement(tookMs);
     if (!cut) {
       const isWaiting = session.fresh.length > 0;
       return { ...DONE, againInMs: isWaiting ? RECORD_INTERVAL_MS - (performance.now() - session.recordedAtMs) : null };
@@ -131,8 +132,7 @@ export function createJudge(dependencies: {
       try {
         return await judge(key, request);
       } catch (error) {
-        const level = isKnownOutage(error) ? 'debug' : isUnavailable(error) ? 'warn' : 'error';
-        log[level]({ err: error }, 'a session could not be judged');
+        log[findFaultLevel(error)]({ err: error }, 'a session could not be judged');
         return { againInMs: isUnavailable(error) ? RETRY_MS : RETRY_FAULT_MS, isClosed: false };
       }
     },

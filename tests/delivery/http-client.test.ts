@@ -291,6 +291,7 @@ describe('the guard', () => {
     }
     expect(receiver.sockets.length).toBe(2);
   });
+
   it('does not use a connection that a process left before it was frozen', async () => {
     const { receiver, url, post } = await setUp(ok);
     expect(await post(url)).toEqual(answered(200));

@@ -22,16 +22,17 @@ export function createInngestClient(options: {
   region: Region;
   logger: Logger;
   onRun: OnRun;
+  onCall: OnCall;
   embeddedFetch?: typeof fetch;
 }): Inngest {
-  const { region, logger, onRun, embeddedFetch } = options;
+  const { region, logger, onRun, onCall, embeddedFetch } = options;
   disableAsyncContext();
   return new Inngest({
     id: `bot-detection-${region}`,
     logger,
     // Not needed: what a function has done is stored in our own rows.
     checkpointing: false,
-    middleware: [watchRuns(onRun)],
+    middleware: [watchRuns(onRun, onCall)],
     ...(embeddedFetch ? { isDev: true, fetch: embeddedFetch } : { fetch: limitedFetch }),
   });
 }
@@ -51,26 +52,30 @@ const limitedFetch: typeof fetch = (input, init) => {
   return fetch(input, isSend ? { ...init, signal: AbortSignal.timeout(TRY_LIMIT_MS) } : init);
 };
 
-type OnRun = (run: {
-  function: string;
-  outcome: 'completed' | 'failed' | 'retried';
-  /** The duration of the call that ended the run. */
-  durationMs: number | null;
-}) => void;
+type OnRun = (run: { function: string; outcome: 'completed' | 'failed' | 'retried' }) => void;
+/** A call executes one step, or what follows the last one. */
+type OnCall = (call: { function: string; durationMs: number }) => void;
 
-/** Reports runs that end and attempts that fail, under an Inngest server and under the embedded engine. */
-function watchRuns(onRun: OnRun) {
+/** Reports runs that end, attempts that fail and the time of each call, under an Inngest server and under the embedded engine. */
+function watchRuns(onRun: OnRun, onCall: OnCall) {
   return class extends Middleware.BaseMiddleware {
     readonly id = 'watch-runs';
-    readonly #startedAt = performance.now();
+
+    override async wrapRequest({ fn, next }: Middleware.WrapRequestArgs) {
+      const startedAt = performance.now();
+      try {
+        return await next();
+      } finally {
+        if (fn) onCall({ function: fn.id(), durationMs: performance.now() - startedAt });
+      }
+    }
 
     override onRunComplete({ fn }: Middleware.OnRunCompleteArgs) {
-      onRun({ function: fn.id(), outcome: 'completed', durationMs: performance.now() - this.#startedAt });
+      onRun({ function: fn.id(), outcome: 'completed' });
     }
 
     override onRunError({ fn, isFinalAttempt }: Middleware.OnRunErrorArgs) {
-      const outcome = isFinalAttempt ? 'failed' : 'retried';
-      onRun({ function: fn.id(), outcome, durationMs: performance.now() - this.#startedAt });
+      onRun({ function: fn.id(), outcome: isFinalAttempt ? 'failed' : 'retried' });
     }
   };
 }

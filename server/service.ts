@@ -133,6 +133,7 @@ export function createService(options: ServiceOptions): Service {
     region: env.REGION,
     logger: log.child({ component: 'inngest' }),
     onRun: metrics.countRun,
+    onCall: metrics.observeCall,
     ...(engine ? { embeddedFetch: engine.fetch } : {}),
   });
   const messages = createMessages(client);

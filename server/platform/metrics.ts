@@ -33,7 +33,8 @@ export interface Metrics {
   countCollectedSession(): void;
   countClose(): void;
   observeJudgement(durationMs: number): void;
-  countRun(run: { function: string; outcome: 'completed' | 'failed' | 'retried'; durationMs: number | null }): void;
+  countRun(run: { function: string; outcome: 'completed' | 'failed' | 'retried' }): void;
+  observeCall(call: { function: string; durationMs: number }): void;
   /** Sets the source of the readings. */
   observe(readings: Readings): void;
   /** Returns all metrics in Prometheus' text format. Never rejects, and waits at most two seconds. */
@@ -45,7 +46,7 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
 const REQUEST_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 const ATTEMPT_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const JUDGEMENT_BUCKETS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1];
-const RUN_BUCKETS = [0.005, 0.025, 0.1, 0.5, 1, 5, 20, 60];
+const CALL_BUCKETS = [0.005, 0.025, 0.1, 0.5, 1, 5, 20, 60];
 
 /** Creates the metrics of a process. */
 export function createMetrics(): Metrics {
@@ -80,11 +81,11 @@ export function createMetrics(): Metrics {
     'function',
     'outcome',
   ]);
-  const runDurations = histogram(
+  const callDurations = histogram(
     'engine_run_duration_seconds',
-    'Calls of functions, from start to end',
+    'Calls of functions: one step each, or what follows the last one',
     ['function'],
-    RUN_BUCKETS,
+    CALL_BUCKETS,
   );
   const pending = gauge('deliveries_pending', 'Deliveries that are not finished');
   const age = gauge('delivery_queue_age_seconds', 'Seconds since the oldest due delivery became due; 0 if none is due');
@@ -152,10 +153,8 @@ export function createMetrics(): Metrics {
     countCollectedSession: () => collected.inc(),
     countClose: () => closes.inc(),
     observeJudgement: (durationMs) => judgements.observe(durationMs / 1000),
-    countRun({ function: name, outcome, durationMs }) {
-      runs.inc({ function: name, outcome });
-      if (durationMs !== null) runDurations.observe({ function: name }, durationMs / 1000);
-    },
+    countRun: (run) => runs.inc(run),
+    observeCall: ({ function: name, durationMs }) => callDurations.observe({ function: name }, durationMs / 1000),
     observe(from) {
       readings = from;
     },

@@ -33,7 +33,7 @@ afterAll(async () => {
 
 it('a message to the engine goes over another connection if the network has forgotten the last one', async () => {
   const logger = { info() {}, warn() {}, error() {}, debug() {} };
-  const messages = createMessages(createInngestClient({ region: 'us', logger, onRun: () => {} }));
+  const messages = createMessages(createInngestClient({ region: 'us', logger, onRun: () => {}, onCall: () => {} }));
   await messages.sendSweep();
   // `fetch` keeps the connection a moment after the answer.
   await sleep(200);

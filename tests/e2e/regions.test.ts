@@ -243,7 +243,9 @@ describe.each(REGIONS)('the stack of %s', (region) => {
     expect(data).toMatchObject({ region, id: stack.tenant.id });
     const { servers } = (await readDocument(stack)).json;
     expect(servers.map(({ url }: { url: string }) => url).sort()).toEqual(Object.values(PUBLIC_URLS).sort());
-    expect(createInngestClient({ region, logger: console, onRun: () => {} }).id).toBe(`bot-detection-${region}`);
+    expect(createInngestClient({ region, logger: console, onRun: () => {}, onCall: () => {} }).id).toBe(
+      `bot-detection-${region}`,
+    );
   });
 });
 

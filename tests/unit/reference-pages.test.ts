@@ -77,7 +77,8 @@ describe('docs/metrics.md', () => {
     metrics.countAttempt({ outcome: 'Delivered', durationMs: 1 });
     metrics.countFacts({ accepted: 1, duplicates: 0, suppressed: 0 });
     metrics.countBatch('kept');
-    metrics.countRun({ function: 'x', outcome: 'completed', durationMs: 1 });
+    metrics.countRun({ function: 'x', outcome: 'completed' });
+    metrics.observeCall({ function: 'x', durationMs: 1 });
     const { text } = await metrics.scrape();
     const labelsOf = (name: string) => {
       const samples = text.matchAll(new RegExp(`^${name}(?:_bucket|_count|_sum)?\\{(.*?)\\} `, 'gm'));

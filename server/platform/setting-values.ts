@@ -49,6 +49,32 @@ export const retryDelays = z
   .transform((text) => text.split(','))
   .pipe(z.array(duration).length(6, 'must be six durations, separated by commas'));
 
+/** What parameters of libpq say to the client alone, as written for databases that are rented. Postgres would refuse them as unknown. */
+const CLIENT_PARAMETERS = new Set([
+  ...['channel_binding=disable', 'channel_binding=prefer', 'gssencmode=disable', 'gssencmode=prefer'],
+  ...['keepalives=0', 'keepalives=1', 'target_session_attrs=any'],
+]);
+const KEEPALIVE_TIMES = new Set(['keepalives_idle', 'keepalives_interval', 'keepalives_count']);
+/**
+ * Each demands that nobody else can answer in the server's place. Our drivers cannot bind a password to the connection, but `verify-full`
+ * keeps that promise too: it checks the certificate.
+ */
+const SERVER_CHECKS = new Set(['channel_binding=require', 'sslrootcert=system']);
+
+/** Takes out of an address what only the client must know. What else Postgres does not know, it refuses. */
+function readParameters(address: string): string {
+  const url = new URL(address);
+  const given = [...url.searchParams];
+  const isIn = (set: Set<string>) => (entry: string[]) => set.has(entry.join('='));
+  const left = given.filter(
+    (entry) => !isIn(CLIENT_PARAMETERS)(entry) && !isIn(SERVER_CHECKS)(entry) && !KEEPALIVE_TIMES.has(entry[0]),
+  );
+  if (left.length === given.length) return address;
+  url.search = new URLSearchParams(left).toString();
+  if (given.some(isIn(SERVER_CHECKS))) url.searchParams.set('sslmode', 'verify-full');
+  return url.href;
+}
+
 /** postgres.js cuts an address at its first colon. */
 export const databaseUrl = z
   .url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' })
@@ -59,7 +85,8 @@ export const databaseUrl = z
   .refine(
     (url) => !URL.canParse(url) || isEncoded(`${new URL(url).username}:${new URL(url).password}`),
     'must have each % of its user name and password as %25',
-  );
+  )
+  .transform(readParameters);
 
 /** The driver fails with a stack trace instead. */
 function isEncoded(text: string): boolean {

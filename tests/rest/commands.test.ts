@@ -347,10 +347,23 @@ describe('a database that cannot be used', () => {
   const refusal = (line: string) => ({ code: 1, stdout: '', stderr: `${line}\n` });
 
   it('because Postgres ends the session at once is one clear line', async () => {
-    const DATABASE_URL = `${server.database.url}?channel_binding=require`;
+    const DATABASE_URL = `${server.database.url}?pgbouncer=true`;
     expect(await list({ DATABASE_URL })).toEqual(
-      refusal('DATABASE_URL: cannot connect (unrecognized configuration parameter "channel_binding")'),
+      refusal('DATABASE_URL: cannot connect (unrecognized configuration parameter "pgbouncer")'),
     );
+  });
+
+  it('because it has no certificate, which the address demands, is one clear line', async () => {
+    const DATABASE_URL = `${server.database.url}?channel_binding=require`;
+    const { code, stdout, stderr } = await list({ DATABASE_URL });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/^DATABASE_URL: cannot connect \([^\n]+\)\n$/);
+    expect(stderr).not.toContain('channel_binding');
+  });
+
+  it('is not one whose address says what only its client must know', async () => {
+    const DATABASE_URL = `${server.database.url}?channel_binding=prefer&gssencmode=disable&keepalives=1&target_session_attrs=any`;
+    expect(await list({ DATABASE_URL })).toMatchObject({ code: 0, stderr: '' });
   });
 
   it('because its user may not make tables is one clear line', async () => {

@@ -270,6 +270,28 @@ it.each(['DATABASE_URL', 'DATABASE_DIRECT_URL'])('%s says how to write a passwor
   expect(read('postgres://us%25er:hunter2%25@localhost/db')).toBeDefined();
 });
 
+it.each([
+  ['?sslmode=require&channel_binding=prefer', '?sslmode=require'],
+  ['?channel_binding=disable&gssencmode=disable', ''],
+  ['?gssencmode=prefer&keepalives=1&keepalives_idle=30&keepalives_interval=5&keepalives_count=3', ''],
+  ['?target_session_attrs=any&application_name=a%20b', '?application_name=a+b'],
+  // Nobody may answer in the server's place: its certificate is checked, whatever else the address says.
+  ['?sslmode=require&channel_binding=require', '?sslmode=verify-full'],
+  ['?channel_binding=require&sslmode=disable', '?sslmode=verify-full'],
+  ['?channel_binding=require&channel_binding=prefer', '?sslmode=verify-full'],
+  ['?sslrootcert=system', '?sslmode=verify-full'],
+  // Postgres refuses what nobody knows, and what we cannot keep.
+  ...['?gssencmode=require', '?sslrootcert=/ca.pem', '?channel_binding=on', '?options=-c%20a%3Db'].map((q) => [q, q]),
+])('the parameters %j of an address of a database are read as %j', (given, read) => {
+  const env = readEnv({
+    APP_SECRET,
+    DATABASE_URL: `postgres://us%25er:a%2Fb@a.example,b.example/db${given}`,
+    DATABASE_DIRECT_URL: `${DATABASE_URL}${given}`,
+  });
+  expect(env.DATABASE_URL).toBe(`postgres://us%25er:a%2Fb@a.example,b.example/db${read}`);
+  expect(env.DATABASE_DIRECT_URL).toBe(`${DATABASE_URL}${read}`);
+});
+
 describe('PUBLIC_URL_US and PUBLIC_URL_EU', () => {
   it('are kept without a trailing slash', () => {
     expect(

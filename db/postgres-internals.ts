@@ -153,6 +153,10 @@ export interface WatchedSocket extends Socket {
   heardAt: number;
 }
 
+/** A message of Postgres begins with a letter and its length. An error has fields: a letter and a text each. */
+const MESSAGE_HEAD = 5;
+const ERROR_RESPONSE = 'E'.charCodeAt(0);
+
 export type SocketOpener = (address: { host: string[]; port: number[] }) => Socket;
 
 /**
@@ -182,7 +186,12 @@ export function openSocket(url: string, opened: Set<WatchedSocket>): SocketOpene
  */
 function watchEvents(socket: WatchedSocket, onEnd: () => void): void {
   const emit = socket.emit.bind(socket) as (event: string | symbol, argument?: unknown) => boolean;
-  const fail = () => emit('error', Object.assign(new Error('the database has hung up'), { code: 'ECONNRESET' }));
+  let latest: Buffer = Buffer.alloc(0);
+  const fail = () => {
+    const reason = readRefusal(latest);
+    const message = `the database has hung up${reason === null ? '' : `: ${reason}`}`;
+    emit('error', Object.assign(new Error(message), { code: 'ECONNRESET' }));
+  };
   const end = (hadError: boolean) => {
     // Fails statements that were written since. If there are none, the error has no effect.
     fail();
@@ -192,6 +201,7 @@ function watchEvents(socket: WatchedSocket, onEnd: () => void): void {
     if (event === 'data') {
       socket.askedAt = null;
       socket.heardAt = performance.now();
+      latest = argument as Buffer;
     }
     if (event !== 'close') return emit(event, argument);
     onEnd();
@@ -199,6 +209,22 @@ function watchEvents(socket: WatchedSocket, onEnd: () => void): void {
     setImmediate(() => setImmediate(() => setTimeout(end, 0, Boolean(argument))));
     return true;
   };
+}
+
+/**
+ * Reads the text of an error that ends a piece of data, which is the last one before Postgres or a pooler ends a connection. postgres.js
+ * keeps it until the server is ready for the next statement, which it never is. Null if there is none, or the connection is encrypted.
+ */
+function readRefusal(piece: Buffer): string | null {
+  for (let at = 0; at + MESSAGE_HEAD <= piece.length; ) {
+    const end = at + 1 + piece.readUInt32BE(at + 1);
+    if (end === piece.length && piece[at] === ERROR_RESPONSE) {
+      const fields = piece.toString('utf8', at + MESSAGE_HEAD).split('\0');
+      return fields.find((field) => field.startsWith('M'))?.slice(1) ?? null;
+    }
+    at = end;
+  }
+  return null;
 }
 
 /**

@@ -1,7 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { openDatabase } from '../../db/client';
-import { createTestDatabase } from '../support/database';
+import { createTestDatabase, waitForConnection } from '../support/database';
+import { WAIT_LIMIT_MS } from '../support/limits.mjs';
+import { waitUntil } from '../support/receiver';
+import { startRelay } from '../support/relay';
 
 /** How long each turn of the event loop is blocked, and for how many turns. */
 const BLOCKED_MS = 450;
@@ -22,6 +25,41 @@ it('a process that hardly comes to read answers does not take its database for a
     }
     expect(await late).toEqual([{ pg_sleep: '' }]);
     expect(faults).toEqual([]);
+  } finally {
+    await db.close();
+    await database.drop();
+  }
+});
+
+it('a connection that Postgres ends fails with what Postgres says', async () => {
+  const database = await createTestDatabase();
+  try {
+    const { db } = database;
+    const ended = db.query('select pg_sleep(600)', []).catch((error: unknown) => error);
+    const end = `select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and wait_event = 'PgSleep'`;
+    await waitUntil(async () => (await db.query(end, [])).length === 1, WAIT_LIMIT_MS);
+    expect(await ended).toMatchObject({
+      code: 'ECONNRESET',
+      message: 'the database has hung up: terminating connection due to administrator command',
+    });
+  } finally {
+    await database.drop();
+  }
+});
+
+it('a connection that is lost later does not fail with what was wrong with an earlier statement', async () => {
+  const database = await createTestDatabase();
+  const url = new URL(database.url);
+  const relay = await startRelay(Number(url.port));
+  url.port = String(relay.port);
+  const db = openDatabase({ url: url.href, maxConnections: 1 });
+  try {
+    await waitForConnection(db);
+    await expect(db.query('select 1/0', [])).rejects.toThrow('division by zero');
+    const ended = db.query('select pg_sleep(600)', []).catch((error: unknown) => error);
+    await relay.cut();
+    expect(await ended).toMatchObject({ code: 'ECONNRESET', message: 'the database has hung up' });
   } finally {
     await db.close();
     await database.drop();

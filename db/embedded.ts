@@ -6,6 +6,7 @@ import { kill, platform } from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
 import { type Cluster, openCluster, run } from './embedded-cluster';
+import { readComplaint } from './embedded-output';
 
 interface Log {
   info(fields: object, message: string): void;
@@ -83,7 +84,7 @@ export async function startEmbeddedDatabase(options: {
     return { url: `postgres://postgres:${cluster.password}@127.0.0.1:${port}/app`, isNew: cluster.isNew, stop };
   } catch (cause) {
     const { stderr, message } = cause as Error & { stderr?: string };
-    throw new Error(`Embedded Postgres in ${dataDir}: ${usefulLine(stderr || message)}`, { cause });
+    throw new Error(`Embedded Postgres in ${dataDir}: ${readComplaint(stderr || message)}`, { cause });
   }
 }
 
@@ -197,7 +198,7 @@ function createReviver(cluster: Cluster, port: number, log: Log): () => Promise<
   return async () => {
     const { isAlive, pid } = await readServer(cluster);
     if (isAlive || (started && !hasEnded(started)) || performance.now() < pauseUntil) return started;
-    const lastFault = started && usefulLine(await readOutput(cluster, started));
+    const lastFault = started && readComplaint(await readOutput(cluster, started));
     started = await startServer(cluster, port, pid);
     pauseUntil = performance.now() + pauseMs;
     pauseMs = Math.min(pauseMs * 2, RESTART_PAUSE_LIMIT_MS);
@@ -306,7 +307,7 @@ async function leaveServer(cluster: Cluster, reference: Reference, log: Log): Pr
   try {
     if (await isLastUser(cluster, reference)) await stopServer(cluster, reference.revived, log);
   } catch (error) {
-    log.warn({ error: usefulLine((error as Error).message) }, 'could not stop the embedded Postgres');
+    log.warn({ error: readComplaint((error as Error).message) }, 'could not stop the embedded Postgres');
   } finally {
     await reference.sql.end({ timeout: 0 });
   }
@@ -351,16 +352,4 @@ async function createDatabase(sql: postgres.Sql): Promise<void> {
   const [existing] = await sql`select from pg_database where datname = 'app'`;
   if (!existing) await sql`create database app`;
   await sql`select pg_advisory_unlock(${CREATION_LOCK})`;
-}
-
-/** Finds the last error in the output of a Postgres program and returns it with its detail and hint as one line. */
-function usefulLine(output: string): string {
-  const lines = output.split('\n').map((line) => line.replace(/^.* \[\d+\] /, '').trim());
-  // A server that is starting refuses its clients. That is no reason for its end.
-  const isNoReason = /^(initdb: removing|child process exited|FATAL: {2}the database system is )/;
-  const filled = lines.filter((line) => line && !isNoReason.test(line));
-  const last = filled.findLastIndex((line) => /(FATAL|PANIC|error):/.test(line));
-  if (last < 0) return filled.at(-1) ?? 'unknown error';
-  const [complaint, ...rest] = filled.slice(last);
-  return [complaint, ...rest.filter((line) => /^(DETAIL|HINT):/.test(line))].join(' ').replace(/ +/g, ' ');
 }

@@ -242,6 +242,7 @@ describe('a head', () => {
     [['RSC: 1', 'Next-Router-Prefetch: 1', 'Next-Router-State-Tree: %5B', 'Next-Url: /health'], /^307 .*_rsc=/],
     [['X-NextJS-Data: 1', 'Purpose: prefetch', 'X-Prerender-Revalidate: x', 'Next-Resume: 1']],
     [['Next-Action: 0000000000000000000000000000000000000000', 'Origin: null']],
+    [['X-Middleware-Prefetch: 1'], '200'],
     [['X-HTTP-Method-Override: DELETE', 'X-HTTP-Method: DELETE']],
     [['Sec-Fetch-Dest: image', 'Range: bytes=0-1', 'If-None-Match: *']],
     [['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQAAP__'], 'closed'],

@@ -232,8 +232,10 @@ async function runCommand(args: string[], surroundings: Surroundings): Promise<s
     LOG_LEVEL: env.LOG_LEVEL === 'info' ? 'warn' : env.LOG_LEVEL,
     LOG_FORMAT: env.LOG_FORMAT,
   });
-  const preparing = prepareRuntime(env, log);
-  // An interrupted start of the embedded Postgres ends first, so that it can be stopped.
+  const stopping = new AbortController();
+  interrupted.catch((reason: unknown) => stopping.abort(reason));
+  const preparing = prepareRuntime(env, log, stopping.signal);
+  // An interrupted start of the embedded Postgres ends first, so that it can be stopped, unless that takes long.
   const runtime = await (env.DATABASE_URL ? Promise.race([preparing, interrupted]) : preparing);
   try {
     await Promise.race([interrupted, null]);

@@ -21,6 +21,7 @@ import {
   readScreen,
   runAdmin,
   type Screen,
+  spawnAdmin,
   spawnProduct,
   startProduct,
   waitForNoPostgres,
@@ -139,7 +140,7 @@ describe('a first start', () => {
   });
 });
 
-it('a start that waits for the recovery of Postgres is given up on a signal, and leaves nothing running', async () => {
+it('a start or a command that waits for the recovery of Postgres is given up on a signal, and leaves nothing running', async () => {
   const dataDir = await makeDataDir();
   expect(await runAdmin(dataDir, ['integration', 'list'])).toMatchObject({ code: 0 });
   // A standby that nobody promotes recovers without an end, and without hot_standby takes no connections meanwhile.
@@ -152,6 +153,11 @@ it('a start that waits for the recovery of Postgres is given up on a signal, and
   await waitUntil(async () => (await findPostgres(dataDir)) !== null);
   waiting.signalGroup('SIGTERM');
   expect(await waiting.endWithin()).toMatchObject({ code: 0, signal: null, stderr: '' });
+  await waitForNoPostgres(dataDir, 10_000);
+  const command = spawnAdmin(dataDir, ['integration', 'list']);
+  await waitUntil(async () => (await findPostgres(dataDir)) !== null);
+  command.signalGroup('SIGINT');
+  expect(await command.endWithin()).toMatchObject({ code: 1, signal: null, stderr: 'interrupted\n' });
   await waitForNoPostgres(dataDir, 10_000);
 });
 

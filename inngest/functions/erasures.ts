@@ -11,6 +11,8 @@ export interface ErasureJobs {
 
 /** After so many steps a run ends. The next look at erasures begins another one. */
 const MAX_STEPS = 200;
+/** Inngest sleeps for no shorter time, and warns if it is asked to. */
+const SHORTEST_SLEEP_MS = 1_000;
 
 /** The functions that erase users. */
 export function createErasureFunctions(client: Inngest, jobs: ErasureJobs) {
@@ -26,7 +28,7 @@ export function createErasureFunctions(client: Inngest, jobs: ErasureJobs) {
       for (let number = 0; number < MAX_STEPS; number++) {
         const pauseMs = await step.run(`work-${number}`, () => jobs.continueErasure(event.data));
         if (pauseMs === null) return;
-        if (pauseMs > 0) await step.sleep(`pause-${number}`, pauseMs);
+        if (pauseMs > 0) await step.sleep(`pause-${number}`, Math.max(pauseMs, SHORTEST_SLEEP_MS));
       }
     },
   );

@@ -1,14 +1,16 @@
 // Builds what `npm start` and `npm run admin` run. esbuild bundles each entry of server/ into dist/, together with most
 // packages: loading their many small files one by one would take a quarter of the CPU time of a start. `next build` makes
 // the dashboard and the route handlers in .next/.
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { holdBuildLock } from './build-lock.mjs';
 import { EXTERNAL_PACKAGES } from './external-packages.mjs';
 
 const ENTRIES = { main: 'server/main.ts', admin: 'server/admin.ts' };
+const SIGNALS = ['SIGINT', 'SIGTERM'];
 const SOURCES = [
   'app',
   'contract',
@@ -99,14 +101,24 @@ async function bundleServer() {
   });
 }
 
-function buildNext() {
+/** A signal ends the build too: one that is left behind would keep the next start from building. */
+async function buildNext() {
   process.stderr.write('Building (once; about a minute) …\n');
   const next = join('node_modules', 'next', 'dist', 'bin', 'next');
-  const result = spawnSync(process.execPath, [next, 'build'], {
+  const build = spawn(process.execPath, [next, 'build'], {
     stdio: ['ignore', 2, 2],
     env: { ...process.env, NODE_ENV: 'production' },
   });
-  if (result.status !== 0) fail('The build failed.');
+  let received;
+  const end = (signal) => {
+    received = signal;
+    build.kill(signal);
+  };
+  for (const signal of SIGNALS) process.on(signal, end);
+  const [code] = await once(build, 'exit');
+  for (const signal of SIGNALS) process.removeListener(signal, end);
+  if (received) process.kill(process.pid, received);
+  if (code !== 0) fail('The build failed.');
 }
 
 function fail(message) {

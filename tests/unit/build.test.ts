@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -16,6 +16,34 @@ it('a build without the development packages says what is missing', () => {
   });
   rmSync(directory, { recursive: true });
   expect([status, stderr]).toEqual([1, 'Building needs the development packages: npm install --include=dev\n']);
+});
+
+it('a signal ends the build of Next too, which would refuse the next one meanwhile', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'build-'));
+  const next = join(directory, 'node_modules/next/dist/bin');
+  mkdirSync(next, { recursive: true });
+  writeFileSync(join(directory, 'package.json'), '{}');
+  writeFileSync(
+    join(next, 'next'),
+    "process.stderr.write('built by ' + process.pid + '\\n'); setInterval(() => {}, 1_000);",
+  );
+  const module = JSON.stringify(resolve('server/build.mjs'));
+  const starting = spawn(
+    process.execPath,
+    ['--input-type=module', '--eval', `import { buildIfNeeded } from ${module}; await buildIfNeeded('next');`],
+    { cwd: directory, stdio: ['ignore', 'ignore', 'pipe'] },
+  );
+  let said = '';
+  starting.stderr.setEncoding('utf8').on('data', (text) => {
+    said += text;
+  });
+  await expect.poll(() => said).toMatch(/built by \d+\n/);
+  const builder = Number(said.match(/built by (\d+)\n/)![1]);
+  const ended = once(starting, 'exit');
+  starting.kill('SIGTERM');
+  expect(await ended).toEqual([null, 'SIGTERM']);
+  expect(() => process.kill(builder, 0)).toThrow('ESRCH');
+  rmSync(directory, { recursive: true });
 });
 
 it.each([[], ['mian']])('a start without a known entry says which there are: %j', (...args) => {

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { chown, copyFile, link, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -51,7 +51,9 @@ export async function openCluster(dataDir: string): Promise<Cluster> {
   return { directory, logFile: join(dataDir, 'postgres.log'), password, isNew, command: launcher.command };
 }
 
-const isInitialised = (directory: string) => existsSync(join(directory, 'PG_VERSION'));
+/** Throws if it may not look, as into the directory of another user after a restore. */
+const isInitialised = (directory: string) =>
+  statSync(join(directory, 'PG_VERSION'), { throwIfNoEntry: false }) !== undefined;
 
 /**
  * Creates a cluster without locks that could go stale. Nothing unfinished ever has its final name: each start prepares

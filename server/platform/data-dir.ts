@@ -13,7 +13,11 @@ export async function createDataDir(dataDir: string): Promise<void> {
       if (code !== 'EEXIST') throw new SettingError(`DATA_DIR: ${dataDir} cannot be created (${code})`);
     });
   }
-  if (!(await stat(dataDir)).isDirectory()) throw new SettingError(`DATA_DIR: ${dataDir} is not a directory`);
+  const isDirectory = await stat(dataDir).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+  if (!isDirectory) throw new SettingError(`DATA_DIR: ${dataDir} is not a directory`);
 }
 
 const exists = (path: string) =>
@@ -32,8 +36,11 @@ export async function obtainSecretFile(
   encoding: 'base64' | 'base64url',
 ): Promise<string> {
   const path = join(dataDir, name);
-  const existing = await readFile(path, 'utf8').catch(() => null);
-  if (existing !== null && existing.trim() !== '') return existing.trim();
+  const existing = await readFile(path, 'utf8').catch(({ code }: NodeJS.ErrnoException) => {
+    if (code !== 'ENOENT') throw new SettingError(`DATA_DIR: ${path} cannot be read (${code})`);
+    return '';
+  });
+  if (existing.trim() !== '') return existing.trim();
   const draft = `${path}.${process.pid}`;
   await writeFile(draft, `${randomBytes(32).toString(encoding)}\n`, { mode: 0o600, flush: true });
   await link(draft, path).catch((error: NodeJS.ErrnoException) => {

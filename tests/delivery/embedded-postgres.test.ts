@@ -6,8 +6,10 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -453,6 +455,15 @@ describe('the embedded Postgres', () => {
     await (await start()).stop();
     writeFileSync(join(dataDir, 'postgres', 'PG_VERSION'), '17\n');
     await expect(start()).rejects.toThrow(/^Embedded Postgres in .* version 17, .* version 18\S*$/);
+  });
+
+  it('says in one line that it cannot look into its directory, and makes no other cluster', async () => {
+    const cluster = join(dataDir, 'postgres');
+    renameSync(cluster, `${cluster}-away`);
+    // What the directory of another user is to a user who is not root.
+    symlinkSync(cluster, cluster);
+    await expect(start()).rejects.toThrow(/^Embedded Postgres in .*, stat '.*PG_VERSION'$/);
+    expect(readdirSync(dataDir).filter((name) => name.startsWith('postgres.init-'))).toEqual([]);
   });
 
   it('says in one line that the password is missing', async () => {

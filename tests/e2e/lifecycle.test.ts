@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { appendFile, chown, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { appendFile, chown, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -283,7 +283,7 @@ describe('an invalid setting', () => {
     expect(existsSync(dataDir)).toBe(false);
   });
 
-  it('DATA_DIR that is a file, or has a damaged secret, is named in one line', async () => {
+  it('DATA_DIR that is a file or leads nowhere, or has a damaged or unreadable secret, is named in one line', async () => {
     const dataDir = await makeDataDir();
     await mkdir(dataDir);
     const damaged = join(dataDir, 'app-secret');
@@ -292,10 +292,17 @@ describe('an invalid setting', () => {
       const env = readEnv({ DATA_DIR, LOG_LEVEL: 'silent' });
       return prepareRuntime(env, createLogger(env));
     };
-    await expect(prepare(damaged)).rejects.toThrow(new SettingError(`DATA_DIR: ${damaged} is not a directory`));
+    const dangling = join(dataDir, 'dangling');
+    await symlink(join(dataDir, 'nowhere'), dangling);
+    for (const none of [damaged, dangling])
+      await expect(prepare(none)).rejects.toThrow(new SettingError(`DATA_DIR: ${none} is not a directory`));
     await expect(prepare(dataDir)).rejects.toThrow(
       new SettingError(`DATA_DIR: ${damaged} must have 32 bytes in base64; restore it`),
     );
+    // A directory cannot be read by anybody, root included.
+    await rm(damaged);
+    await mkdir(damaged);
+    await expect(prepare(dataDir)).rejects.toThrow(new SettingError(`DATA_DIR: ${damaged} cannot be read (EISDIR)`));
     await waitForNoPostgres(dataDir, 0);
   });
 

@@ -4,7 +4,7 @@ import { answerCommand, InterruptedError } from './commands';
 // `npm run -s admin -- <noun> <verb> [--flags]`
 
 const interrupted = new Promise<never>((_resolve, reject) => {
-  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(signal, () => reject(new InterruptedError('interrupted')));
 });
 // A command waits for it, unless it ends before.

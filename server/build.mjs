@@ -10,7 +10,7 @@ import { holdBuildLock } from './build-lock.mjs';
 import { EXTERNAL_PACKAGES } from './external-packages.mjs';
 
 const ENTRIES = { main: 'server/main.ts', admin: 'server/admin.ts' };
-const SIGNALS = ['SIGINT', 'SIGTERM'];
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 const SOURCES = [
   'app',
   'contract',

@@ -153,7 +153,8 @@ function endOnSignals(starting: Promise<{ stop(): Promise<void> }>, log: Logger,
       process.exit(1);
     }
   };
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => end(0));
+  // SIGHUP: its terminal was closed. Postgres would stay behind.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => end(0));
   for (const fault of ['uncaughtException', 'unhandledRejection'] as const) {
     process.on(fault, (error: unknown) => {
       log.fatal({ err: error }, 'unexpected error; stopping');

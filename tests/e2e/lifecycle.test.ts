@@ -228,7 +228,7 @@ describe('the product', () => {
     );
   });
 
-  it('ends on Ctrl-C with all its processes and code 0; another region is refused in one line; the next start has all data and sends what a command caused in between', async () => {
+  it('ends on Ctrl-C with all its processes and code 0; another region is refused in one line; the next start has all data, sends what a command caused in between, and ends when its terminal is closed', async () => {
     const { demo, ...product } = await start(NPM_START);
     const { demoKey: key, integrationId } = demo;
     const sessions = await readSessions(product, key);
@@ -253,6 +253,8 @@ describe('the product', () => {
     await waitUntil(() => arrived('/later').length > 0);
     expect(arrived('/later').map(({ body }) => JSON.parse(body).sessionId)).toEqual([sessionId]);
     await unsubscribe(next, key, [id]);
+    next.signalGroup('SIGHUP');
+    await expectEnd();
   });
 });
 

@@ -169,19 +169,31 @@ function judgePart(features: Features): Part {
   return { features, outcomes, found, isBehaviour };
 }
 
-/** Parts as they are judged if another part shows that the person uses assistive technology. */
-const assisted = new WeakMap<Part, Part>();
+/** What one part of a session shows of the person, and what the others are judged with then. */
+interface Trait {
+  shows(features: Features): boolean;
+  assumed: Partial<Features>;
+  /** Parts as they are judged with it. */
+  known: WeakMap<Part, Part>;
+}
 
-/** Judges parts of one session. Assistive technology that one of them shows is in use in all of them. */
+const TRAITS: readonly Trait[] = [
+  { shows: ({ assistedCount }) => assistedCount > 0, assumed: { assistedCount: 1 }, known: new WeakMap() },
+  // Keyboards on the screen write long after a touch, also on the next page.
+  { shows: ({ hasTouch }) => hasTouch, assumed: { hasTouch: true }, known: new WeakMap() },
+];
+
+/** Judges parts of one session. Assistive technology and touches that one of them shows are in use in all of them. */
 function judgeTogether(parts: readonly Part[]): readonly Part[] {
-  if (parts.every(({ features }) => features.assistedCount === 0)) return parts;
-  return parts.map((part) => {
-    const { assistedCount, simulatedPresses } = part.features;
-    if (assistedCount > 0 || simulatedPresses.count === 0) return part;
-    const known = assisted.get(part) ?? judgePart({ ...part.features, assistedCount: 1 });
-    assisted.set(part, known);
-    return known;
-  });
+  return TRAITS.reduce((judged, { shows, assumed, known }) => {
+    if (!judged.some(({ features }) => shows(features))) return judged;
+    return judged.map((part) => {
+      if (shows(part.features)) return part;
+      const again = known.get(part) ?? judgePart({ ...part.features, ...assumed });
+      known.set(part, again);
+      return again;
+    });
+  }, parts);
 }
 
 const addPart = (whole: Features | null, { features }: Part): Features =>

@@ -209,8 +209,6 @@ function noticeEnds({ segments, state }: DocumentReading): void {
 
 function openSegment(reading: DocumentReading, startMs: number): Segment {
   const segment: Segment = { startMs, eventCount: 0, deeds: createDeeds(), isOver: false };
-  // Keyboards on the screen write long after a touch.
-  segment.deeds.hasTouch = reading.segments.at(-1)?.deeds.hasTouch ?? false;
   reading.segments.push(segment);
   reading.activityMs = 0;
   return segment;

@@ -59,7 +59,8 @@ export const listMoments = (seen: readonly Sighting<unknown>[]): number[] => see
 export const isChromium = ({ userAgent }: Features): boolean => /Chrome\/|Chromium\//.test(userAgent);
 export const isFirefox = ({ userAgent }: Features): boolean => /Firefox\//.test(userAgent);
 /** Not Android, which says Linux too. */
-export const isLinux = ({ userAgent }: Features): boolean => /Linux(?!; Android)/.test(userAgent);
+export const isLinux = ({ userAgent }: Features): boolean =>
+  userAgent.includes('Linux') && !userAgent.includes('Android');
 export const isWindows = ({ userAgent }: Features): boolean => userAgent.includes('Windows NT');
 
 /** Whether the page is in a frame, whose sizes and scale say nothing about the window. */

@@ -28,7 +28,7 @@ import { webdriverRule } from './webdriver';
 import { zeroPressureRule } from './zero-pressure';
 
 /** The version of the rules and their weights. It rises with every change that can change a score. */
-export const RULE_SET_VERSION = '2026.7';
+export const RULE_SET_VERSION = '2026.8';
 
 export interface WeightedRule {
   rule: Rule;

@@ -11,7 +11,8 @@ export const zeroPressureRule: Rule = {
     'pixels, and in a session with such a press the others count too.',
   needs:
     '2 presses of a mouse in Chromium or Firefox, not on Android: older versions there, and of Safari, report no ' +
-    'pressure of any mouse. An Android that asks for the desktop site says that it is Linux, and has a touch screen',
+    'pressure of any mouse. An Android that asks for the desktop site says that it is Linux, so there the screen must be ' +
+    'known not to be one for touch',
   plainly: 'The mouse button was pressed without pressure. A real mouse reports a pressure of one half.',
   exempts: {
     touch: 'only a mouse is judged',
@@ -28,4 +29,5 @@ export const zeroPressureRule: Rule = {
 
 /** Whether the device may be a tablet with Android: Chrome asks for the desktop site on large ones, as for Linux. */
 const isDesktopSite = (features: Features): boolean =>
-  isLinux(features) && features.environments.some(({ thing }) => thing.h[2] > 0);
+  isLinux(features) &&
+  (features.environments.length === 0 || features.environments.some(({ thing }) => thing.h[2] !== 0));

@@ -142,6 +142,51 @@ describe('a person with a screen reader', () => {
   });
 });
 
+describe('a person with a touch screen', () => {
+  /** The keyboard on the screen has keys with codes, which nobody holds, and capitals without Shift. */
+  const type = (builder: TraceBuilder) => {
+    const flags = EVENT_FLAGS.trusted | EVENT_FLAGS.hasCode;
+    for (let i = 0; i < 40; i++) {
+      const write = () =>
+        builder.add(EventCode.Input, { flags: EVENT_FLAGS.trusted | EVENT_FLAGS.multiline, valueLength: i + 1 });
+      builder.wait(40 + 61 * (i % 7)).key(i % 8 === 0 ? 'capital' : 'letter', 2, flags, write);
+    }
+  };
+  const touch = (builder: TraceBuilder) => builder.add(EventCode.Touch, { touches: 1 });
+  /** Pages, each of which is a document, or all in one. */
+  const visit = (acts: readonly ((builder: TraceBuilder) => unknown)[], isOneDocument: boolean) => {
+    const builders: TraceBuilder[] = [];
+    for (const [n, act] of acts.entries()) {
+      const document = n.toString(16).padStart(16, 'b');
+      if (n === 0 || !isOneDocument) builders.push(new TraceBuilder({ document, originMs: START_MS + n * TASK_MS }));
+      else builders[0]!.page(`https://lms.example.edu/${n}`, 1);
+      act(builders.at(-1)!);
+    }
+    return buildTrace(builders);
+  };
+
+  describe.each([
+    ['documents', false],
+    ['pages of a document', true],
+  ])('who turns %s', (_, isOneDocument) => {
+    it.each([
+      ['after the touched one', [touch, type]],
+      ['before it', [type, touch]],
+      ['long after it', [touch, () => undefined, type, type]],
+    ])('raises nothing with the keyboard on the screen on one %s', (_, acts) => {
+      const trace = visit(acts, isOneDocument);
+      const { botScore, detectionFlags } = scoreTrace(trace);
+      expect([botScore, detectionFlags]).toEqual([BASE, []]);
+      expect(scoreSegments(trace).filter(({ logOdds }) => logOdds !== SCORE_BASE)).toEqual([]);
+    });
+
+    it('is known by a touch alone', () => {
+      const { detectionFlags } = scoreTrace(visit([() => undefined, type], isOneDocument));
+      expect(detectionFlags).toEqual(['capital-without-shift', 'instant-keys']);
+    });
+  });
+});
+
 describe('a session', () => {
   it('that a program takes over after ten minutes is a bot, and the evidence says when', () => {
     const { botScore, findings } = scoreTrace(

@@ -62,13 +62,6 @@ describe('a segment', () => {
     expect(startsOf(later, earlier)).toEqual([140, 5_140]);
   });
 
-  it('knows of a touch in an earlier segment of its document', () => {
-    const builder = new TraceBuilder().add(EventCode.Touch, { touches: 1 }).page('https://lms.example.edu/2', 1);
-    builder.page('https://lms.example.edu/3', 1);
-    const other = new TraceBuilder({ document: '00000000000000e0', originMs: ORIGIN_MS + 60_000 });
-    expect(read(builder, other).segments.map(({ deeds }) => deeds.hasTouch)).toEqual([true, true, true, false]);
-  });
-
   it('has the right time after the computer slept, whatever the wall clock alone says', () => {
     const timesOf = (wallMs: number, arrivalMs: number) => {
       const builder = new TraceBuilder({ url: null }).send().wait(1_000).key('letter', 80);

@@ -32,6 +32,8 @@ const FRACTION = { x10: 2_005, y10: 3_005 };
 const SAFARI =
   'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/16.6 Safari/605.1.15';
 const ANDROID = CHROME.replace('X11; Linux x86_64', 'Linux; Android 7.1.2; Tablet');
+/** Browsers of makers of phones, and UC Browser, say so. */
+const MIUI = ANDROID.replace('Linux; Android', 'Linux; U; Android');
 /** Between two pixels, at changing places. */
 const BETWEEN = { y10: 3_005 };
 const MIDDLE = { ...FRACTION, offsetX10: 0, offsetY10: 0 };
@@ -100,6 +102,9 @@ export const POINTING_CASES: Record<string, Case[]> = {
     ['half of the presses', 'found', both(presses(2), driven(2))],
     ['two of five', 'notFound', both(presses(3), driven(2))],
     ['the same with a screen for one finger', 'notMeasured', driven(9), { h: [8, 4, 1, 0] }],
+    ['Linux with a screen of which that is not known', 'notMeasured', driven(9), { h: [8, 4, -1, 0] }],
+    ['Linux without an environment', 'notMeasured', driven(9), null],
+    ['Windows without an environment', 'found', driven(9, BETWEEN), null, WINDOWS],
     ['a laptop with Windows and a touch screen', 'found', driven(9), { h: [8, 4, 10, 0] }, WINDOWS],
     [
       'a screen reader on a page that moves the focus to another button while it presses',
@@ -123,6 +128,8 @@ export const POINTING_CASES: Record<string, Case[]> = {
     ['a mouse on Wayland', 'notFound', presses(9, FRACTION)],
     ['a mouse on Wayland that meets the middle by chance', 'notFound', both(presses(3, MIDDLE), presses(1, FRACTION))],
     ['a mouse on ChromeOS', 'notMeasured', presses(9, MIDDLE), {}, CHROME_OS],
+    ['a mouse on Android', 'notMeasured', presses(9, MIDDLE), {}, ANDROID],
+    ['a mouse on Android, in a browser of its maker', 'notMeasured', presses(9, MIDDLE), {}, MIUI],
     ['one press of five on Windows', 'found', both(presses(4), presses(1, BETWEEN)), {}, WINDOWS],
     ['one press of six on Windows', 'notFound', both(presses(5), presses(1, BETWEEN)), {}, WINDOWS],
     ['two places 64 pixels apart on Windows', 'found', apart(64), {}, WINDOWS],

@@ -88,7 +88,7 @@ function leaveOutExpansions(keys: readonly Keystroke[]): Keystroke[] {
     const pauseMs = last ? key.pressedMs - last.pressedMs : Number.POSITIVE_INFINITY;
     if (key.kind === 'backspace') {
       isExpansion = false;
-      erased = erased > 0 && pauseMs <= MAX_MEAN_INTERVAL_MS ? erased + 1 : 1;
+      erased = pauseMs <= MAX_MEAN_INTERVAL_MS ? erased + 1 : 1;
     }
     if (key.isCharacter) {
       const isErasedAtOnce = erased >= MIN_ABBREVIATION_LENGTH && writtenByHand >= erased;

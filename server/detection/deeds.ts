@@ -82,7 +82,6 @@ export interface Pause {
 export interface Moves {
   count: number;
   mismatched: number;
-  fractional: number;
   /** The most moves that the browser joined into one. */
   maxCoalesced: number;
   /** When the first were summed up. */
@@ -122,7 +121,7 @@ export const createDeeds = (): Deeds => ({
   pauses: [],
   agents: [],
   networks: [],
-  moves: { count: 0, mismatched: 0, fractional: 0, maxCoalesced: 0, atMs: null },
+  moves: { count: 0, mismatched: 0, maxCoalesced: 0, atMs: null },
   untrustedClicks: [],
   hasTouch: false,
   times: { count: 0, coarse: 0, tenths: 0 },

@@ -81,7 +81,6 @@ const MERGES: { [Name in keyof Features]: Merge<Features[Name]> } = {
   moves: mergeFields<Moves>({
     count: add,
     mismatched: add,
-    fractional: add,
     maxCoalesced: (one, other) => Math.max(one, other),
     atMs: (one, other) => one ?? other,
   }),

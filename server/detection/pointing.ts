@@ -7,7 +7,6 @@ import {
   type Event,
   finishDeed,
   isTrusted,
-  NEVER,
   REACTION_MS,
 } from './document-state';
 import { awaitFocus, hasFocusBefore } from './press-focus';
@@ -20,12 +19,11 @@ import { awaitFocus, hasFocusBefore } from './press-focus';
  */
 export function addMoves(
   sum: Moves,
-  { count, mismatched, fractional, coalesced, atMs }: Event<EventCode.MoveSummary>,
+  { count, mismatched, coalesced, atMs }: Event<EventCode.MoveSummary>,
   hasTravelled: boolean,
 ): void {
   sum.count += count;
   if (hasTravelled) sum.mismatched += mismatched;
-  sum.fractional += fractional;
   sum.maxCoalesced = Math.max(sum.maxCoalesced, coalesced);
   sum.atMs ??= atMs;
 }
@@ -50,7 +48,7 @@ export function takePress(state: DocumentState, event: Event<EventCode.Press>, d
   const place = { x: x10 / 10, y: y10 / 10 };
   const pointer = POINTERS[event.pointer]!;
   const isFar = state.rest !== null && Math.hypot(place.x - state.rest.x, place.y - state.rest.y) >= NEAR_PX;
-  const isJudged = pointer === 'mouse' && isFar && timeMs - state.pressMs >= DOUBLE_PRESS_MS;
+  const isJudged = isFar && timeMs - state.pressMs >= DOUBLE_PRESS_MS;
   const moves = Math.max(state.moveEvents, state.moveCount);
   const isFractional = x10 % 10 !== 0 || y10 % 10 !== 0;
   const isFocusedBefore = hasFocusBefore(state, event.role);
@@ -79,13 +77,7 @@ export function takePress(state: DocumentState, event: Event<EventCode.Press>, d
   deeds.presses.push(press);
   if (pointer === 'touch') deeds.hasTouch = true;
   countTime(deeds, timeMs);
-  if (
-    isJudged &&
-    press.isTrusted &&
-    !state.isUntold &&
-    timeMs - state.doneMs >= MIN_PAUSE_MS &&
-    state.doneMs !== NEVER
-  ) {
+  if (isJudged && !state.isUntold && timeMs - state.doneMs >= MIN_PAUSE_MS) {
     const isSilent = state.stirMs >= timeMs - APPROACH_MS && moves <= MAX_APPROACH_MOVES;
     deeds.pauses.push({ atMs, isSilent, press });
   }

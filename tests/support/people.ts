@@ -10,15 +10,7 @@ export interface PeopleMarks {
 
 const uniform = (min: number, max: number) => (random: () => number) => min + random() * (max - min);
 
-const SCALED = [
-  ...[
-    'environments.v',
-    'mousePresses.fractional',
-    'mousePresses.screenOffsets',
-    'moves.mismatched',
-    'moves.fractional',
-  ],
-];
+const SCALED = [...['environments.v', 'mousePresses.fractional', 'mousePresses.screenOffsets', 'moves.mismatched']];
 /** Keys without a code, as those that are not from a keyboard. */
 const NO_KEYBOARD = ['keys.hasCode', 'unshiftedCapitals', 'keyHolds', 'keyIntervals', 'insertions.keylessLength'];
 /** Chromium makes the events of a mouse if a screen reader asks for the action of an element. */

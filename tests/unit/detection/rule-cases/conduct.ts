@@ -188,6 +188,7 @@ export const CONDUCT_CASES: Record<string, Case[]> = {
     ],
     ['pauses after another field than a password', 'found', both(intoPassword, outOfPassword, pauses(3))],
     ['few pauses', 'notMeasured', pauses(2)],
+    ['presses that a script made', 'notMeasured', pauses(9, nothing, { flags: 0 })],
     ['a screen reader on a slow page', 'notMeasured', pauses(9, nothing, { pressurePercent: 0 })],
     [
       'a button that is pressed again',

@@ -21,6 +21,13 @@ const aside = (heldMs: number): Build => presses(6, { pressurePercent: 0 }, { mo
 /** A press far away, whose release the page does not tell. */
 const unreleased: Build = (builder) =>
   builder.wait(900).add(EventCode.Press, { x10: 9_000, pressurePercent: 0, ...CENTRE });
+/** Instant presses, of which so many come at whole tenths of a second. */
+const rounded =
+  (count: number, whole: number): Build =>
+  (builder) => {
+    builder.wait(1_000 - builder.timeMs);
+    times(count, (i) => builder.wait(i < whole ? 900 : 900.7).press(i % 2 === 0 ? 200 : 600, 300, 0, CENTRE));
+  };
 /** The same on elements that have no place of their own. */
 const links = (count: number, moves = 0): Build =>
   presses(
@@ -45,6 +52,11 @@ const apart =
   (px: number): Build =>
   (builder) =>
     [0, px].map((x) => builder.wait(900).press(200.5 + x, 300, 80));
+
+const below =
+  (px: number): Build =>
+  (builder) =>
+    [0, px].map((y) => builder.wait(900).press(300, 200.5 + y, 80));
 
 /** The cases of the rules on how a pointer moves and presses, by flag. */
 export const POINTING_CASES: Record<string, Case[]> = {
@@ -136,14 +148,19 @@ export const POINTING_CASES: Record<string, Case[]> = {
     ['two places that are closer on Windows', 'notMeasured', apart(63.9), {}, WINDOWS],
     ['the exact middle, four times of five', 'found', both(presses(4, MIDDLE), presses(1, FRACTION))],
     ['the exact middle, twice', 'notMeasured', presses(2, MIDDLE)],
+    ['the exact middle on whole pixels', 'notFound', presses(9, CENTRE)],
+    ['two places 64 pixels above each other on Windows', 'found', below(64), {}, WINDOWS],
+    ['two places that are closer above each other on Windows', 'notMeasured', below(63.9), {}, WINDOWS],
+    ...[{ screenX10: 49 }, { screenX10: 111 }, { screenY10: 839 }, { screenY10: 901 }].map(
+      (offset): Case => [
+        `a page that is pinched for a while: ${JSON.stringify(offset)}`,
+        'notMeasured',
+        both(presses(2, BETWEEN), presses(1, { ...BETWEEN, ...offset }), presses(2, BETWEEN)),
+        {},
+        WINDOWS,
+      ],
+    ),
     ['another pixel ratio', 'notMeasured', presses(3, BETWEEN), sizes([...WINDOW.slice(0, 9), 1250]), WINDOWS],
-    [
-      'a page that is pinched larger',
-      'notMeasured',
-      both(presses(2, BETWEEN), presses(1, { ...BETWEEN, screenX10: 111 })),
-      {},
-      WINDOWS,
-    ],
     [
       'a page that is not, whose offsets are rounded',
       'found',
@@ -222,6 +239,7 @@ export const POINTING_CASES: Record<string, Case[]> = {
     ['touch', 'notMeasured', presses(3, { offsetX10: 0, offsetY10: 0, pointer: 2 })],
     ['three of five', 'found', both(presses(3, CENTRE), presses(2))],
     ['half of them', 'notFound', both(presses(3, CENTRE), presses(3))],
+    ['presses that a script made', 'notMeasured', presses(5, { ...CENTRE, flags: 0 })],
   ],
   'instant-press': [
     ['no time in the exact middle', 'found', presses(3, { offsetX10: 0, offsetY10: 0 }, { heldMs: () => 0.4 })],
@@ -274,6 +292,17 @@ export const POINTING_CASES: Record<string, Case[]> = {
       both(driven(2), presses(6, { pressurePercent: 0 }, { moves: 4, focus: 'before' })),
     ],
     ['presses after a move, beside a program', 'found', both(driven(2), simulated(6, 1))],
+    [
+      'fingers that press out of nowhere, beside a program',
+      'found',
+      both(
+        driven(2),
+        simulated(6, 1),
+        presses(2, { ...CENTRE, pressurePercent: 0, pointer: 2 }, { moves: 0, heldMs: () => 0.2 }),
+      ),
+    ],
+    ['a browser that rounds times to 100 ms', 'notMeasured', rounded(10, 9)],
+    ['one that does not', 'found', rounded(10, 8)],
     ['presses at one place, beside a program', 'found', both(again(6), driven(2))],
     ['a press that was never released, after others', 'found', both(driven(2), simulated(6, 1), unreleased)],
     ['11.9 ms in the exact middle', 'found', presses(3, CENTRE, { heldMs: () => 11.9 })],
@@ -283,6 +312,11 @@ export const POINTING_CASES: Record<string, Case[]> = {
     ['moves that were never joined', 'found', moves(200, { coalesced: false })],
     ['moves that were', 'notFound', moves(200)],
     ['few moves', 'notMeasured', moves(199, { coalesced: false })],
+    [
+      'moves of which the first were',
+      'notFound',
+      both(moves(100), (builder) => builder.summarise(), moves(100, { coalesced: false })),
+    ],
     ['Firefox', 'notMeasured', moves(200, { coalesced: false }), {}, FIREFOX],
   ],
 };

@@ -87,6 +87,7 @@ export const TYPING_CASES: Record<string, Case[]> = {
     ['a text expander that brings its own keymap', 'notMeasured', expanded(2, 100, { kind: 'capital' })],
     ['a program that types at once', 'found', keys(100, { kind: 'capital', heldMs: 1, gapMs: () => 5 })],
     ['touch', 'notMeasured', both(touch, keys(5, { kind: 'capital' }))],
+    ['a finger that presses', 'notMeasured', both(presses(1, { pointer: 2 }), keys(5, { kind: 'capital' }))],
     ['Firefox', 'notMeasured', keys(5, { kind: 'capital' }), {}, FIREFOX],
     ['three of five without Shift', 'found', both(keys(3, { kind: 'capital' }), shifted(2))],
     ['half of them', 'notFound', both(keys(3, { kind: 'capital' }), shifted(3))],

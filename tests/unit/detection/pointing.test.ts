@@ -159,6 +159,14 @@ describe('the focus', () => {
       false,
       (b) => b.add(EventCode.Press).wait(3_000).add(EventCode.Release, { flags: 0 }).wait(900),
     ],
+    ['a key', true, (b) => b.key('tab', 80).wait(920)],
+    ['a key too long ago', false, (b) => b.key('tab', 80).wait(920.1)],
+    ['a field that is full', true, (b) => b.key('letter', 10).wait(40)],
+    ['a field that was full before', false, (b) => b.key('letter', 10).wait(40.1)],
+    ['a new page', true, (b) => b.page('https://lms.example.edu/2', 1).wait(2_000)],
+    ['a page for longer', false, (b) => b.page('https://lms.example.edu/2', 1).wait(2_000.1)],
+    ['a page that is shown again', true, (b) => b.add(EventCode.Visibility).wait(2_000)],
+    ['a page that is shown for longer', false, (b) => b.add(EventCode.Visibility).wait(2_000.1)],
     ['a click that was not told as a press', true, (b) => b.add(EventCode.Click).wait(900)],
     ['a click of a script', false, (b) => b.add(EventCode.Click, { flags: 0 }).wait(900)],
   ])('of a field has a cause in %s: %s', (_, hasCause, cause) => {
@@ -169,6 +177,19 @@ describe('the focus', () => {
     });
     expect(focuses).toMatchObject([{ hasCause, isTypedAtOnce: true }]);
   });
+});
+
+it.each<[what: string, isTypedAtOnce: boolean, write: Build]>([
+  ['a key', true, (b) => b.wait(150).key('letter', 80)],
+  ['a key after a moment', false, (b) => b.wait(150.1).key('letter', 80)],
+  ['a key that writes nothing', false, (b) => b.wait(5).key('tab', 80)],
+  ['text', true, (b) => b.wait(150).add(EventCode.Input, { field: 7 })],
+  ['text after a moment', false, (b) => b.wait(150.1).add(EventCode.Input, { field: 7 })],
+])('a field is typed into at once with %s: %s', (_, isTypedAtOnce, write) => {
+  const focuses = list('focuses', (builder) =>
+    write(builder.add(EventCode.Focus, { field: 7, role: roleOf('input') })),
+  );
+  expect(focuses).toMatchObject([{ isTypedAtOnce }]);
 });
 
 describe('a pause before a press', () => {
@@ -261,5 +282,16 @@ describe('a click that a script made on a form control', () => {
     ['does not count again before', 1, (b) => clickAt(clickAt(b).wait(299.9))],
   ])('%s', (_, count, build) => {
     expect(countClicks(build)).toBe(count);
+  });
+
+  it.each([
+    ['a move', EventCode.Move],
+    ['another event', EventCode.Alive],
+  ])('is of the page itself three seconds after the first event, if no page was told: %s', (_, first) => {
+    const counts = [2_999.9, 3_000].map((ms) => {
+      const builder = clickAt(new TraceBuilder({ url: null }).add(first).wait(ms));
+      return readTrace(buildTrace(builder)).segments[0]!.deeds.untrustedClicks.length;
+    });
+    expect(counts).toEqual([0, 1]);
   });
 });

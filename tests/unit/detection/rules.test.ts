@@ -3,7 +3,7 @@ import { RULES } from '../../../server/detection/rules/table';
 import { scoreTrace } from '../../../server/detection/score';
 import { buildTrace, CHROME, DESKTOP, TraceBuilder } from '../../support/trace';
 import { BROWSER_CASES } from './rule-cases/browser';
-import { type Build, both, mark, moves, network, sizes, WINDOW } from './rule-cases/builds';
+import { type Build, both, mark, moves, network, presses, sizes, WINDOW } from './rule-cases/builds';
 import { CONDUCT_CASES } from './rule-cases/conduct';
 import { POINTING_CASES } from './rule-cases/pointing';
 import { TELEMETRY_CASES } from './rule-cases/telemetry';
@@ -55,6 +55,25 @@ it.each<[flag: string, shown: string | number, build: Build]>([
     '1300 × 800 in 1300 × 800',
     (builder) => builder.send().send({ e: { ...DESKTOP, ...sizes([1300, 800, 1300, 800, ...WINDOW.slice(4)]) } }),
   ],
+  ...(
+    [
+      [1, 3, 4],
+      [-1, 3, 3],
+      [2, -1, 2],
+    ] as const
+  ).map(([stacks, names, reads]): [string, number, Build] => [
+    'devtools-protocol',
+    reads,
+    (builder) =>
+      builder
+        .send()
+        .send({ e: { ...DESKTOP, q: [stacks, names] } })
+        .send({ e: DESKTOP }),
+  ]),
+  ['headless', 'none', (builder) => builder.send()],
+  ['headless', 'Headless', (builder) => builder.send({ e: { ...DESKTOP, b: 32 } })],
+  ['declared-agent:claude', 'claude', mark('claude-phantom-cursor')],
+  ['untrusted-events', 0.75, both(presses(1), presses(3, { flags: 0 }))],
   ['datacenter-network', 'AS16509 Amazon', both(network(3_320), network(16_509))],
   ['datacenter-network', 'AS3320', network(3_320)],
   [

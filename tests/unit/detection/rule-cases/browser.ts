@@ -1,5 +1,5 @@
 import { CHROME, FIREFOX } from '../../../support/trace';
-import { type Case, idle, mark, network, nothing, sizes, WINDOW } from './builds';
+import { type Case, idle, mark, network, nothing, sizes, touch, WINDOW } from './builds';
 
 /** The cases of the rules on the browser and its network, by flag. */
 export const BROWSER_CASES: Record<string, Case[]> = {
@@ -16,6 +16,8 @@ export const BROWSER_CASES: Record<string, Case[]> = {
     ['the bit of the pixel', 'found', nothing, { b: 32 }],
     ['no such word', 'notFound', nothing],
     ['nothing known', 'notMeasured', nothing, null, ''],
+    ['a user agent alone', 'notFound', nothing, null],
+    ['an environment alone', 'notFound', nothing, {}, ''],
   ],
   'automation-globals': [
     ['a name of ChromeDriver', 'found', mark('cdc_adoQpoasnfa*')],
@@ -63,6 +65,18 @@ export const BROWSER_CASES: Record<string, Case[]> = {
       { q: [1, 3], ...sizes([1400, 900, 900, 813, ...WINDOW.slice(4)]) },
     ],
     ['a frame', 'notMeasured', nothing, { q: [1, 3], b: 1 }],
+    [
+      'docked developer tools below a page that is zoomed out',
+      'notMeasured',
+      nothing,
+      { q: [1, 1], v: [1490, 1180, 2970, 1600, 1500, 1300, 1300, 10, 20, 500] },
+    ],
+    [
+      'a page that is zoomed in, which looks smaller',
+      'notMeasured',
+      nothing,
+      { q: [1, 3], v: [1400, 900, 700, 420, 1920, 1080, 1053, 120, 40, 2000] },
+    ],
     ['Firefox', 'notMeasured', nothing, { q: [1, 3] }, FIREFOX],
     ['no environment', 'notMeasured', nothing, null],
     [
@@ -102,6 +116,19 @@ export const BROWSER_CASES: Record<string, Case[]> = {
     ['a window of no size', 'notMeasured', nothing, sizes([0, 0, 1280, 720, ...WINDOW.slice(4)])],
     ['no environment', 'notMeasured', nothing, null],
     ['a window that has bars at its top alone', 'notFound', nothing, sizes([1400, 900, 1400, 813, ...WINDOW.slice(4)])],
+    ['one that has bars at its side alone', 'notFound', nothing, sizes([1400, 900, 1385, 900, ...WINDOW.slice(4)])],
+    ['one whose bars are a rounding', 'found', nothing, sizes([1300, 800, 1299, 799, ...WINDOW.slice(4)])],
+    ['one whose bars are none', 'notFound', nothing, sizes([1300, 800, 1298, 798, ...WINDOW.slice(4)])],
+    ['a page as wide as that of Playwright', 'notFound', nothing, sizes([1295, 900, 1280, 813, ...WINDOW.slice(4)])],
+    ['one as high', 'notFound', nothing, sizes([1400, 807, 1385, 720, ...WINDOW.slice(4)])],
+    ['a page as wide as that of Puppeteer', 'notFound', nothing, sizes([815, 900, 800, 813, ...WINDOW.slice(4)])],
+    ['one as high', 'notFound', nothing, sizes([1400, 687, 1385, 600, ...WINDOW.slice(4)])],
+    ['full screen, rounded', 'notMeasured', nothing, sizes([1919, 1079, 1919, 1079, ...WINDOW.slice(4)])],
+    ['one that is a little narrower', 'found', nothing, sizes([1918, 1079, 1918, 1079, ...WINDOW.slice(4)])],
+    ['one that is a little lower', 'found', nothing, sizes([1919, 1078, 1919, 1078, ...WINDOW.slice(4)])],
+    ['a window of no width', 'notMeasured', nothing, sizes([0, 800, 1280, 720, ...WINDOW.slice(4)])],
+    ['a window of no height', 'notMeasured', nothing, sizes([1300, 0, 1280, 720, ...WINDOW.slice(4)])],
+    ['a screen that was touched', 'notMeasured', touch, sizes([1300, 800, 1300, 800, ...WINDOW.slice(4)])],
     ['one without bars, as wide as the screen', 'found', nothing, sizes([1920, 900, 1920, 900, ...WINDOW.slice(4)])],
   ],
   'datacenter-network': [

@@ -28,6 +28,15 @@ const scriptClicks =
       if (hasChanges) builder.wait(2).add(EventCode.Input, { field, ...change });
     });
   };
+/** Clicks of a script, each a while before an input and half a second after the one before. */
+const lateChanges =
+  (afterMs: number, fields = change): Build =>
+  (builder) => {
+    times(4, (field) => {
+      builder.wait(field === 0 ? 5_000 : 500).add(EventCode.Click, { flags: 0, role: ELEMENT_ROLES.indexOf('radio') });
+      builder.wait(afterMs).add(EventCode.Input, { field, ...fields });
+    });
+  };
 /** Jumps of the page from rest, each followed by a press. */
 const jumps =
   (
@@ -102,6 +111,13 @@ export const CONDUCT_CASES: Record<string, Case[]> = {
     ['answers that the page restores late', 'notMeasured', scriptClicks(6, { gapMs: 100 })],
     ['what a script does while somebody types a password', 'notMeasured', both(intoPassword, scriptClicks(4))],
     ['too few deeds', 'notMeasured', presses(2)],
+    ['half of the presses', 'found', both(presses(3), presses(3, { flags: 0 }))],
+    ['fewer', 'notFound', both(presses(4), presses(3, { flags: 0 }))],
+    ['three clicks on answers', 'found', scriptClicks(3)],
+    ['two, beside two presses of a script', 'notFound', both(scriptClicks(2), presses(2, { flags: 0 }))],
+    ['clicks whose changes are told late', 'found', lateChanges(299.9)],
+    ['clicks after which somebody changes something', 'notMeasured', lateChanges(300)],
+    ['clicks after which somebody types', 'notMeasured', lateChanges(2, { ...change, type: 1, insertedLength: 1 })],
     ['ten keys that a script made', 'found', keys(10, { flags: hasCode })],
   ],
   'focus-without-cause': [
@@ -174,6 +190,7 @@ export const CONDUCT_CASES: Record<string, Case[]> = {
       pauses(3, (builder) => times(12, (i) => builder.wait(120).move(40 * i, 300))),
     ],
     ['typing', 'notMeasured', pauses(3, (builder) => builder.key('letter', 80))],
+    ['dictating', 'notMeasured', pauses(3, (builder) => builder.add(EventCode.Input, { field: 1 }))],
     ['typing a password, of which nothing is told', 'notMeasured', pauses(3, intoPassword)],
     [
       'the same, if a key leaves the password before the press',

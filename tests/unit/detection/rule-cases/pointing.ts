@@ -38,6 +38,7 @@ const links = (count: number, moves = 0): Build =>
 const FRACTION = { x10: 2_005, y10: 3_005 };
 const SAFARI =
   'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/16.6 Safari/605.1.15';
+const MACINTOSH = CHROME.replace('X11; Linux x86_64', 'Macintosh; Intel Mac OS X 10_15_7');
 const ANDROID = CHROME.replace('X11; Linux x86_64', 'Linux; Android 7.1.2; Tablet');
 /** Browsers of makers of phones, and UC Browser, say so. */
 const MIUI = ANDROID.replace('Linux; Android', 'Linux; U; Android');
@@ -104,6 +105,9 @@ export const POINTING_CASES: Record<string, Case[]> = {
     ],
     ['a screen reader on a page whose scripts take their time', 'notMeasured', simulated(6, 0, 60)],
     ['a screen reader that opens links in lines of text', 'notMeasured', both(links(6), links(6, 3))],
+    ['a program that drives Firefox', 'found', driven(2), {}, FIREFOX],
+    ['Safari, where what is pressed gets the focus', 'notMeasured', driven(9, BETWEEN), {}, SAFARI],
+    ['Chrome on Android, where it does', 'notMeasured', driven(9, BETWEEN), {}, ANDROID],
     ['Safari, which reported no pressure', 'notMeasured', presses(9, { pressurePercent: 0 }), {}, SAFARI],
     ['Chrome on Android, which reported none', 'notMeasured', presses(9, { pressurePercent: 0 }), {}, ANDROID],
     ['Chrome on Android that asks for the desktop site', 'notMeasured', driven(9), { h: [8, 4, 5, 0] }],
@@ -140,6 +144,9 @@ export const POINTING_CASES: Record<string, Case[]> = {
     ['a mouse on Wayland', 'notFound', presses(9, FRACTION)],
     ['a mouse on Wayland that meets the middle by chance', 'notFound', both(presses(3, MIDDLE), presses(1, FRACTION))],
     ['a mouse on ChromeOS', 'notMeasured', presses(9, MIDDLE), {}, CHROME_OS],
+    ['a mouse on ChromeOS, at several places', 'notMeasured', presses(9, BETWEEN), {}, CHROME_OS],
+    ['a mouse on Wayland, at several places', 'notFound', presses(9, BETWEEN)],
+    ['a mouse on a Macintosh, at several places', 'notMeasured', presses(9, BETWEEN), {}, MACINTOSH],
     ['a mouse on Android', 'notMeasured', presses(9, MIDDLE), {}, ANDROID],
     ['a mouse on Android, in a browser of its maker', 'notMeasured', presses(9, MIDDLE), {}, MIUI],
     ['one press of five on Windows', 'found', both(presses(4), presses(1, BETWEEN)), {}, WINDOWS],
@@ -172,19 +179,18 @@ export const POINTING_CASES: Record<string, Case[]> = {
     ['a pen', 'notMeasured', both(presses(2, BETWEEN), presses(1, { pointer: 1 })), {}, WINDOWS],
     ['touch', 'notMeasured', presses(3, { ...BETWEEN, pointer: 2 }), {}, WINDOWS],
     ['Firefox', 'notMeasured', presses(3, MIDDLE), {}, FIREFOX],
-    [
-      'a Macintosh',
-      'notMeasured',
-      presses(3, MIDDLE),
-      {},
-      CHROME.replace('X11; Linux x86_64', 'Macintosh; Intel Mac OS X 10_15_7'),
-    ],
+    ['a Macintosh', 'notMeasured', presses(3, MIDDLE), {}, MACINTOSH],
     ['no environment', 'notMeasured', presses(3, FRACTION), null],
   ],
   'movement-mismatch': [
     ['moves that do not add up', 'found', moves(30, { mismatched: true })],
     ['moves that do', 'notFound', moves(30)],
     ['few moves', 'notMeasured', moves(29, { mismatched: true })],
+    [
+      'an upright move that does not add up',
+      'found',
+      (builder) => times(30, (i) => builder.wait(15).move(0, 1 + i, { mismatched: true })),
+    ],
     ['a pointer that the page locks', 'notFound', both(moves(30), locked(300), moves(30))],
     ['another pixel ratio', 'notMeasured', moves(30, { mismatched: true }), sizes([...WINDOW.slice(0, 9), 2000])],
     ['Firefox', 'notMeasured', moves(30, { mismatched: true }), {}, FIREFOX],
@@ -201,6 +207,7 @@ export const POINTING_CASES: Record<string, Case[]> = {
     ['presses after one move', 'found', presses(5, {}, { moves: 1 })],
     ['presses after moves', 'notFound', presses(5)],
     ['too few presses', 'notMeasured', presses(3, {}, { moves: 0 })],
+    ['too few presses, and a mouse that is moved a lot', 'notMeasured', both(presses(3, {}, { moves: 0 }), moves(60))],
     ['presses at one place', 'notMeasured', (builder) => times(8, () => builder.wait(900).press(300, 300, 80))],
     [
       'presses in a hurry',
@@ -247,6 +254,10 @@ export const POINTING_CASES: Record<string, Case[]> = {
     ['a tap where pointers stand between pixels', 'notFound', presses(3, { x10: 1_005 }, { heldMs: (i) => 7 + i })],
     ['a dwell clicker', 'notFound', presses(5, { offsetX10: 90 }, { heldMs: () => 0 })],
     ['always the same', 'found', presses(5, {}, { heldMs: () => 100 })],
+    ['almost the same', 'found', presses(6, {}, { heldMs: (i) => 100 + 1.9 * (i % 2) })],
+    ['less so', 'notFound', presses(6, {}, { heldMs: (i) => 100 + 2 * (i % 2) })],
+    ['as frames are, to a rounding', 'notFound', presses(5, {}, { heldMs: () => 83.5 }), {}, FIREFOX],
+    ['as no frames are', 'found', presses(5, {}, { heldMs: () => 83.6 }), {}, FIREFOX],
     ['always the same in Firefox', 'found', presses(5, {}, { heldMs: () => 95 }), {}, FIREFOX],
     ['a browser that rounds times to frames', 'notFound', presses(5, {}, { heldMs: () => 250 / 3 }), {}, FIREFOX],
     ['as people do', 'notFound', presses(5)],
@@ -312,6 +323,11 @@ export const POINTING_CASES: Record<string, Case[]> = {
     ['moves that were never joined', 'found', moves(200, { coalesced: false })],
     ['moves that were', 'notFound', moves(200)],
     ['few moves', 'notMeasured', moves(199, { coalesced: false })],
+    [
+      'moves that came one by one',
+      'found',
+      (builder) => builder.add(EventCode.MoveSummary, { count: 200, coalesced: 1 }),
+    ],
     [
       'moves of which the first were',
       'notFound',

@@ -1,5 +1,6 @@
+import { EventCode } from '../../../../contract/beacon';
 import { CHROME, FIREFOX } from '../../../support/trace';
-import { type Build, both, type Case, keys, nothing, presses, touch } from './builds';
+import { type Build, both, type Case, keys, nothing, presses, text, times, touch } from './builds';
 
 const replayed =
   (isReplay: boolean): Build =>
@@ -31,11 +32,14 @@ export const TELEMETRY_CASES: Record<string, Case[]> = {
       {},
       CHROME.replace('X11; Linux x86_64', 'Linux; Android 16'),
     ],
+    ['eight times with three fractions', 'found', keys(8, { gapMs: (i) => [90.1, 90.1, 89.8][i % 3]! })],
+    ['with two', 'notFound', keys(8, { gapMs: (i) => [90.1, 89.9][i % 2]! })],
     ['touch', 'notMeasured', both(touch, keys(12, { gapMs: (i) => 90.1 + i * 0.3 }))],
   ],
   'telemetry-gap': [
     ['a batch that is missing', 'found', (builder) => builder.send({ n: 5 })],
     ['events that were dropped', 'found', (builder) => builder.send({ l: [3, 1] })],
+    ['one event that was dropped', 'found', (builder) => builder.send({ l: [0, 1] })],
     ['everything', 'notFound', nothing],
   ],
   'clock-inconsistent': [
@@ -57,6 +61,24 @@ export const TELEMETRY_CASES: Record<string, Case[]> = {
           .wait(60_000)
           .send({ c: [60_100, 1_800_009_000_000] }),
     ],
+    ...(
+      [
+        [-5_000, 'found'],
+        [-4_999, 'notFound'],
+        [4_999, 'notFound'],
+        [5_000, 'found'],
+      ] as const
+    ).map(
+      ([errorMs, state]): Case => [
+        `a clock that is ${errorMs} ms off`,
+        state,
+        (builder) =>
+          builder
+            .send()
+            .wait(60_000)
+            .send({ c: [60_100, 1_800_000_060_100 + errorMs] }),
+      ],
+    ),
     ['clocks that agree', 'notFound', (builder) => builder.send().wait(60_000).send()],
     [
       'a computer that slept',
@@ -76,5 +98,14 @@ export const TELEMETRY_CASES: Record<string, Case[]> = {
   'insufficient-evidence': [
     ['little that was done', 'found', presses(2)],
     ['enough', 'notFound', presses(3)],
+    ['two keys', 'found', (builder) => times(2, () => builder.key('tab', 80))],
+    ['three keys', 'notFound', (builder) => times(3, () => builder.key('tab', 80))],
+    ['three texts without keys', 'notFound', (builder) => times(3, () => text('insertText', 5)(builder))],
+    ['two of them and a press', 'notFound', both(text('insertText', 5), text('insertText', 5), presses(1))],
+    [
+      'three clicks of a script',
+      'notFound',
+      (builder) => times(3, () => builder.wait(5_000).add(EventCode.Click, { flags: 0, role: 9 })),
+    ],
   ],
 };

@@ -1,4 +1,4 @@
-import { EventCode, INPUT_TYPES } from '../../../../contract/beacon';
+import { EVENT_FLAGS, EventCode, INPUT_TYPES } from '../../../../contract/beacon';
 import { FIREFOX } from '../../../support/trace';
 import {
   autofilled,
@@ -46,9 +46,26 @@ const expanded =
     });
 /** Keys on a keyboard whose letters are modifiers while they are held: it sends a letter when the finger leaves it. */
 const tapped =
-  (count: number, isDual = (i: number) => i % 10 < 8): Build =>
+  (count: number, isDual = (i: number) => i % 10 < 8, gapMs = (i: number) => 40 + 61 * (i % 7)): Build =>
   (builder) =>
-    times(count, (i) => keys(1, { heldMs: isDual(i) ? 1 : 80, gapMs: () => 40 + 61 * (i % 7) })(builder));
+    times(count, (i) => keys(1, { heldMs: isDual(i) ? 1 : 80, gapMs: () => gapMs(i) })(builder));
+/** Keys in a stretch, of which one of so many is held. */
+const evenly = (count: number, every: number): Build =>
+  tapped(
+    count,
+    (i) => i % every > 0,
+    () => 100,
+  );
+const halfLate = (i: number) => (i % 2 === 0 ? 398 : 118);
+/** A key repeats itself while somebody holds it. */
+const heldDown =
+  (count: number): Build =>
+  (builder) =>
+    times(count, (i) => {
+      const flags = trusted | hasCode | (i > 0 ? EVENT_FLAGS.repeated : 0);
+      builder.wait(33).add(EventCode.KeyDown, { slot: 9, flags });
+      builder.add(EventCode.Input, { flags: trusted | multiline, valueLength: i + 1 });
+    });
 const shifted = (count: number): Build => keys(count, { kind: 'capital', flags: trusted | hasCode | shift });
 /** Text that comes at once when a key is pressed, as a proposal of the browser. */
 const accepted =
@@ -60,6 +77,26 @@ const accepted =
       flags: trusted | multiline,
     });
   };
+/** Words that come at once, each in a field that just got the focus. */
+const words =
+  (count: number, length: number): Build =>
+  (builder) =>
+    times(count, (field) => {
+      builder.wait(3_000).add(EventCode.Focus, { field, role: 5 }).wait(5);
+      builder.add(EventCode.Input, { field, insertedLength: length, valueLength: length, flags: trusted | multiline });
+    });
+/** A hundred characters at once, so long after something. */
+const after =
+  (cause: Build, ms: number): Build =>
+  (builder) => {
+    cause(builder.wait(3_000));
+    const fields = { field: 1, type: INPUT_TYPES.indexOf('insertText'), insertedLength: 100, valueLength: 101 };
+    builder.wait(ms).add(EventCode.Input, { ...fields, flags: trusted | multiline });
+  };
+const writeOne: Build = (builder) => {
+  builder.add(EventCode.KeyDown, { flags: trusted | hasCode });
+  builder.add(EventCode.Input, { field: 1, flags: trusted | multiline });
+};
 /** Pieces of four characters without keys. */
 const stream =
   (count: number, { everyMs = 15, beforeMs = 300, field = 0 } = {}): Build =>
@@ -99,7 +136,17 @@ export const TYPING_CASES: Record<string, Case[]> = {
     ['a keyboard that sends most keys when they are tapped', 'notFound', tapped(100)],
     ['a program that holds a key now and then', 'found', tapped(100, (i) => i % 20 > 0)],
     ['a keyboard on the screen', 'notMeasured', both(touch, pageTurn, keys(40, { heldMs: 2 }))],
-    ['few keys', 'notMeasured', keys(9, { heldMs: 2 })],
+    ['few keys', 'notMeasured', keys(9, { heldMs: 2, gapMs: () => 110 })],
+    ['ten', 'found', keys(10, { heldMs: 2, gapMs: () => 110 })],
+    ['keys that are held a little', 'found', keys(10, { heldMs: 29.9 })],
+    ['keys that are held a little longer', 'notFound', keys(10, { heldMs: 30 })],
+    ['keys of a script', 'notMeasured', keys(40, { heldMs: 2, flags: hasCode })],
+    ['keys of which half come late, as with a switch', 'notMeasured', keys(20, { heldMs: 2, gapMs: halfLate })],
+    ['keys of which fewer come late', 'found', keys(20, { heldMs: 2, gapMs: (i) => (i === 2 ? 120 : halfLate(i)) })],
+    ['keys that all come late', 'notMeasured', keys(20, { heldMs: 2, gapMs: () => 348 })],
+    ['keys that come a little sooner', 'found', keys(20, { heldMs: 2, gapMs: () => 347.9 })],
+    ['eighteen of twenty keys', 'found', evenly(20, 10)],
+    ['fewer', 'notFound', evenly(19, 9)],
     ['a clause that a dictation program types', 'notMeasured', keys(80, { heldMs: 2, gapMs: () => 5 })],
     ['a paragraph that a dictation program types', 'notMeasured', both(spoken(100), spoken(300), spoken(81))],
     ['a paragraph that goes on in the next minute', 'notMeasured', both(idle(57_500), spoken(300))],
@@ -158,6 +205,13 @@ export const TYPING_CASES: Record<string, Case[]> = {
     ['strokes of a stenographer', 'notMeasured', stroked(40)],
     ['what a text expander types', 'notMeasured', expanded(3, 150)],
     ['few keys', 'notMeasured', keys(15, { gapMs: () => 60 })],
+    [
+      'a browser that rounds times',
+      'notMeasured',
+      (builder) => keys(25, { heldMs: 0, gapMs: () => 100 })(builder.wait(1_000 - builder.timeMs)),
+    ],
+    ['a key that is held down', 'notMeasured', heldDown(100)],
+    ['keys at one moment', 'found', (builder) => keys(81, { heldMs: 0, gapMs: () => 0 })(builder.wait(0.7))],
     ['a keyboard on the screen', 'notMeasured', both(touch, pageTurn, keys(25, { gapMs: (i) => 60 + (i % 3) }))],
     ['a password that a program types', 'notMeasured', keys(30, { gapMs: () => 5, field: 0 })],
     ['a switch that keeps a beat', 'notMeasured', keys(40, { gapMs: () => 500 })],
@@ -180,7 +234,18 @@ export const TYPING_CASES: Record<string, Case[]> = {
     ['typed text', 'notFound', keys(40)],
     ['dictation', 'notFound', text('insertText', 200, { beforeMs: 12_000 })],
     ['an input method', 'notFound', text('insertComposition', 60)],
-    ['little text', 'notMeasured', text('insertText', 20)],
+    ['little text', 'notMeasured', text('insertText', 29)],
+    ['a little more', 'found', text('insertText', 30)],
+    ['words that come at once', 'found', words(3, 11)],
+    ['words that are as short as proposals', 'notFound', words(3, 10)],
+    ['text that can have been spoken', 'notFound', text('insertText', 32, { beforeMs: 800 })],
+    ['text that came too soon', 'found', text('insertText', 32, { beforeMs: 799.9 })],
+    ['text soon after an input method', 'notFound', after((b) => b.add(EventCode.Composition, { phase: 1 }), 999.9)],
+    ['text later', 'found', after((b) => b.add(EventCode.Composition, { phase: 1 }), 1_000)],
+    ['text soon after a paste', 'notMeasured', after((b) => b.add(EventCode.Clipboard), 999.9)],
+    ['text later', 'found', after((b) => b.add(EventCode.Clipboard), 1_000)],
+    ['text soon after a key that has written', 'notFound', after(writeOne, 999.9)],
+    ['text later', 'found', after(writeOne, 1_000)],
     ['a single line', 'notMeasured', text('insertText', 200, { flags: trusted })],
     ['autofill', 'notMeasured', text('insertText', 200, { flags: trusted | multiline | autofilled })],
     ['a password manager or the page', 'notMeasured', text('none', 200, { flags: multiline })],
@@ -202,6 +267,24 @@ export const TYPING_CASES: Record<string, Case[]> = {
     ['a few words in a short text', 'notFound', both(keys(10), text('insertText', 29))],
     ['a sentence that a key accepts', 'notFound', accepted(60)],
     ['a paragraph that comes late after a key', 'notFound', accepted(100, 1_500)],
+    [
+      'text that a script of the page adds to what was written',
+      'notMeasured',
+      both(text('insertText', 5), (builder) =>
+        builder
+          .wait(5)
+          .add(EventCode.Input, { field: 1, insertedLength: 5, valueLength: 305, flags: trusted | multiline }),
+      ),
+    ],
+    [
+      'text from nowhere, most of which is replaced',
+      'found',
+      both(text('insertText', 60), (builder) =>
+        builder
+          .wait(5)
+          .add(EventCode.Input, { field: 1, insertedLength: 1, valueLength: 5, flags: trusted | multiline }),
+      ),
+    ],
     [
       'a text that an editor writes again',
       'notMeasured',

@@ -1,0 +1,252 @@
+import { describe, expect, it } from 'vitest';
+import { CLIPBOARD_KINDS, EVENT_FLAGS, EventCode, INPUT_TYPES, KEY_CLASSES } from '../../../contract/beacon';
+import {
+  createPageState,
+  type FieldState,
+  followKey,
+  followPage,
+  type PageState,
+  traceInput,
+} from '../../../server/detection/writing-provenance';
+
+// Where the characters of an Input came from, on both sides of each length and time.
+
+const { trusted, hasCode, control, alt, autofilled } = EVENT_FLAGS;
+const NOW_MS = 100_000;
+
+type Before = (state: PageState) => unknown;
+interface Written {
+  type?: (typeof INPUT_TYPES)[number];
+  length: number;
+  /** What was there without an Input. */
+  more?: number;
+  flags?: number;
+  field?: Partial<FieldState>;
+  before?: Before[];
+}
+
+/** A field of 1,000 characters in which something was done just now, so nothing can have been spoken since. */
+function trace({ type = 'insertText', length, more = 0, flags = trusted, field = {}, before = [] }: Written) {
+  const state = createPageState();
+  state.noticedMs = NOW_MS - 1;
+  for (const follow of before) follow(state);
+  const known: FieldState = { length: 1_000, inputMs: 0, missing: 0, ...field };
+  const valueLength = known.length! + length + more;
+  return traceInput(state, known, {
+    ...{ code: EventCode.Input, timeMs: NOW_MS, atMs: 0, field: 0, type: INPUT_TYPES.indexOf(type) },
+    ...{ insertedLength: Math.max(0, length), valueLength, flags },
+  });
+}
+
+const key =
+  (beforeMs: number, { kind = 'letter' as (typeof KEY_CLASSES)[number], flags = trusted | hasCode } = {}): Before =>
+  (state) =>
+    followKey(state, KEY_CLASSES.indexOf(kind), flags, NOW_MS - beforeMs);
+const clipboard =
+  (kind: (typeof CLIPBOARD_KINDS)[number], beforeMs: number, length: number, flags: number = trusted): Before =>
+  (state) =>
+    followPage(state, {
+      ...{ code: EventCode.Clipboard, timeMs: NOW_MS - beforeMs, atMs: 0 },
+      ...{ kind: CLIPBOARD_KINDS.indexOf(kind), length, flags },
+    });
+const compose =
+  (phase: number, beforeMs: number): Before =>
+  (state) =>
+    followPage(state, { code: EventCode.Composition, timeMs: NOW_MS - beforeMs, atMs: 0, phase, length: 0 });
+const leave: Before = (state) =>
+  followPage(state, { code: EventCode.Leave, timeMs: NOW_MS - 9, atMs: 0, persisted: 1 });
+const quiet =
+  (ms: number): Before =>
+  (state) => {
+    state.noticedMs = NOW_MS - ms;
+  };
+const remove =
+  (beforeMs: number, length: number): Before =>
+  (state) =>
+    traceInput(
+      state,
+      { length: 1_000, inputMs: 0, missing: 0 },
+      {
+        ...{ code: EventCode.Input, timeMs: NOW_MS - beforeMs, atMs: 0, field: 0, flags: trusted },
+        ...{ type: INPUT_TYPES.indexOf('deleteContent'), insertedLength: 0, valueLength: 1_000 - length },
+      },
+    );
+const noCode = { flags: trusted };
+const lately = { inputMs: NOW_MS - 500 };
+const justNow = { inputMs: NOW_MS - 249 };
+
+describe('text of an Input', () => {
+  it.each<[what: string, source: string, written: Written]>([
+    ['a key', 'typed', { length: 10, before: [key(1_999.9)] }],
+    ['a key long ago', 'composed', { length: 10, before: [key(2_000)] }],
+    ['a key that accepts a completion', 'corrected', { length: 11, before: [key(5)] }],
+    ['the longest one', 'corrected', { length: 60, before: [key(5)] }],
+    ['a longer one', 'inserted', { length: 61, before: [key(5)] }],
+    ['a script that completes what a key wrote', 'inserted', { length: 11, flags: 0, before: [key(5)] }],
+    ['a key without a code', 'composed', { length: 500, before: [key(5, noCode)] }],
+    ['a script after such a key', 'inserted', { length: 11, flags: 0, before: [key(5, noCode)] }],
+    ['a key of an input method', 'composed', { length: 5, before: [key(5, { kind: 'composition' })] }],
+    ['a key with AltGr', 'corrected', { length: 11, before: [key(5, { flags: trusted | hasCode | control | alt })] }],
+    ['a command', 'inserted', { length: 11, before: [key(5, { flags: trusted | hasCode | control })] }],
+    ['a key of a script', 'inserted', { length: 11, before: [key(5, { flags: hasCode })] }],
+    ['a key that writes nothing', 'inserted', { length: 11, before: [key(5, { kind: 'shift' })] }],
+
+    ['a paste', 'pasted', { type: 'insertFromPaste', length: 500 }],
+    ['a paste that a script claims', 'inserted', { type: 'insertFromPaste', length: 500, flags: 0 }],
+    [
+      'a paste of an editor',
+      'pasted',
+      { type: 'none', length: 126, field: lately, before: [clipboard('paste', 999.9, 100)] },
+    ],
+    [
+      'a paste of an editor that added more',
+      'inserted',
+      { type: 'none', length: 127, before: [clipboard('paste', 5, 100)] },
+    ],
+    [
+      'a paste before the last Input',
+      'inserted',
+      { type: 'none', length: 100, field: lately, before: [clipboard('paste', 1_000, 100)] },
+    ],
+    [
+      'a paste of which an editor asked',
+      'pasted',
+      { type: 'none', length: 100, before: [clipboard('paste', 9_000, 100)] },
+    ],
+    ['a paste of an unknown length', 'pasted', { type: 'none', length: 500, before: [clipboard('paste', 5, -1)] }],
+    ['a paste that a script made', 'inserted', { type: 'none', length: 100, before: [clipboard('paste', 5, 100, 0)] }],
+    [
+      'two pastes',
+      'pasted',
+      { type: 'none', length: 126, before: [clipboard('paste', 9, 50), clipboard('drop', 5, 50)] },
+    ],
+    [
+      'two pastes that are shorter',
+      'inserted',
+      { type: 'none', length: 127, before: [clipboard('paste', 9, 50), clipboard('drop', 5, 50)] },
+    ],
+    [
+      'two pastes, the first unknown',
+      'pasted',
+      { type: 'none', length: 500, before: [clipboard('paste', 9, -1), clipboard('paste', 5, 50)] },
+    ],
+    [
+      'two pastes, the last unknown',
+      'pasted',
+      { type: 'none', length: 500, before: [clipboard('paste', 9, 50), clipboard('paste', 5, -1)] },
+    ],
+    ['a character after a paste', 'composed', { type: 'none', length: 1, before: [clipboard('paste', 5, 1)] }],
+
+    [
+      'a paste of what was copied',
+      'moved',
+      { type: 'insertFromPaste', length: 102, before: [clipboard('copy', 9_000, 100)] },
+    ],
+    ['a paste of more', 'pasted', { type: 'insertFromPaste', length: 103, before: [clipboard('copy', 9_000, 100)] }],
+    [
+      'a paste of as much as there was',
+      'moved',
+      { type: 'insertFromPaste', length: 1_002, before: [clipboard('copy', 9_000, -1)] },
+    ],
+    [
+      'a paste of more than there was',
+      'pasted',
+      { type: 'insertFromPaste', length: 1_003, before: [clipboard('copy', 9_000, -1)] },
+    ],
+    [
+      'a paste of what may have been cut',
+      'moved',
+      { type: 'insertFromPaste', length: 1_052, field: { missing: 50 }, before: [clipboard('cut', 9_000, -1)] },
+    ],
+    [
+      'a paste after the page was left',
+      'pasted',
+      { type: 'insertFromPaste', length: 100, before: [clipboard('copy', 90, 100), leave] },
+    ],
+    [
+      'a paste of what was cut',
+      'moved',
+      { type: 'insertFromPaste', length: 42, before: [clipboard('cut', 2_999.9, -1), remove(2_000, 40)] },
+    ],
+    [
+      'a paste of more than was cut',
+      'pasted',
+      { type: 'insertFromPaste', length: 43, before: [clipboard('cut', 2_999.9, -1), remove(2_000, 40)] },
+    ],
+    [
+      'a paste of what was cut before something was deleted',
+      'moved',
+      { type: 'insertFromPaste', length: 43, before: [clipboard('cut', 3_000, -1), remove(2_000, 40)] },
+    ],
+
+    ['a drag within the text', 'moved', { type: 'insertFromDrop', length: 42, before: [remove(999.9, 40)] }],
+    ['a drag of more', 'dropped', { type: 'insertFromDrop', length: 43, before: [remove(5, 40)] }],
+    ['a drag of less', 'dropped', { type: 'insertFromDrop', length: 37, before: [remove(5, 40)] }],
+    ['a drag long after a removal', 'dropped', { type: 'insertFromDrop', length: 40, before: [remove(1_000, 40)] }],
+    [
+      'a drag that a script claims',
+      'inserted',
+      { type: 'insertFromDrop', length: 40, flags: 0, before: [remove(5, 20)] },
+    ],
+    ['a spell-checker', 'corrected', { type: 'insertReplacement', length: 40 }],
+    ['a script that claims to be one', 'inserted', { type: 'insertReplacement', length: 40, flags: 0 }],
+    ['the browser, which fills in', 'autofilled', { length: 2, flags: trusted | autofilled }],
+    ['a character in a filled field', 'composed', { length: 1, flags: trusted | autofilled }],
+    ['a key in a filled field', 'typed', { length: 2, flags: trusted | autofilled, before: [key(5)] }],
+
+    ['an input method', 'composed', { length: 50, before: [compose(0, 9_000)] }],
+    ['a composition', 'composed', { type: 'insertComposition', length: 50 }],
+    ['one that has just ended', 'composed', { length: 50, before: [compose(0, 9_000), compose(1, 99.9)] }],
+    ['one that has ended', 'inserted', { length: 50, before: [compose(0, 9_000), compose(1, 100)] }],
+    ['speech', 'composed', { length: 40, before: [quiet(1_000)] }],
+    ['what is faster', 'inserted', { length: 40, before: [quiet(999.9)] }],
+    ['long speech', 'composed', { length: 301, before: [quiet(90_000)] }],
+    ['speech that a script writes', 'composed', { type: 'none', length: 300, flags: 0, before: [quiet(90_000)] }],
+    ['more than that', 'inserted', { type: 'none', length: 301, flags: 0, before: [quiet(90_000)] }],
+    ['Control+Y', 'moved', { type: 'other', length: 50, field: { missing: 48 } }],
+    ['Control+Y of more than is missing', 'inserted', { type: 'other', length: 50, field: { missing: 47 } }],
+    ['Control+Y of a script', 'inserted', { type: 'other', length: 50, flags: 0, field: { missing: 48 } }],
+    ['an editor that undoes', 'restored', { type: 'none', length: 50, field: { missing: 48 } }],
+    ['an editor that writes more than is missing', 'inserted', { type: 'none', length: 50, field: { missing: 47 } }],
+    [
+      'a script that writes what is missing',
+      'inserted',
+      { type: 'none', length: 50, flags: 0, field: { missing: 48 } },
+    ],
+  ])('of %s is %s', (_, source, written) => {
+    expect(trace(written)).toMatchObject({ source, length: written.length });
+  });
+});
+
+describe('text that is there without an Input', () => {
+  const keys = (count: number): Before[] => Array<Before>(count).fill(key(5));
+  it.each<[what: string, source: string, written: Omit<Written, 'length'>]>([
+    ['the page, which formats', 'corrected', { more: 9, field: lately }],
+    ['a script', 'inserted', { more: 10, field: justNow }],
+    ['keys', 'typed', { more: 10, field: justNow, before: keys(5) }],
+    ['fewer keys', 'inserted', { more: 10, field: justNow, before: keys(4) }],
+    ['a paste', 'pasted', { more: 500, before: [clipboard('paste', 9_000, 500)] }],
+    ['what was deleted', 'restored', { more: 50, field: { ...lately, missing: 48 } }],
+    ['more than that', 'inserted', { more: 50, field: { ...lately, missing: 47 } }],
+    ['speech', 'composed', { more: 20, field: lately }],
+    ['what is faster', 'inserted', { more: 21, field: lately }],
+    ['speech of a script', 'composed', { more: 300 }],
+    ['more than that', 'inserted', { more: 301 }],
+  ])('of %s is %s', (_, earlierSource, written) => {
+    expect(trace({ length: 1, ...written })).toMatchObject({ earlierSource, earlierLength: written.more });
+  });
+});
+
+it.each<[what: string, deleted: number, length: number, written: Written]>([
+  ['a deletion', 5, 0, { type: 'deleteContent', length: -5 }],
+  ['one while an input method writes', 0, 0, { type: 'deleteContent', length: -5, before: [compose(0, 9)] }],
+  ['what an editor cuts', 5, 0, { type: 'none', length: -5 }],
+  ['undo that removes', 5, 0, { type: 'history', length: -5 }],
+  ['undo that brings back', 0, 5, { type: 'history', length: 5 }],
+  ['a composition', 0, 5, { type: 'insertComposition', length: 5 }],
+  ['a key that replaces a selection', 7, 3, { length: 3, more: -7, before: [key(5)] }],
+  ['a spell-checker that replaces a word', 0, 3, { type: 'insertReplacement', length: 3, more: -7 }],
+  ['an input method that replaces one', 0, 0, { length: 3, more: -7, before: [compose(0, 9)] }],
+])('%s deletes %i and writes %i', (_, deleted, length, written) => {
+  expect(trace(written)).toMatchObject({ deleted, length });
+});

@@ -229,6 +229,35 @@ describe('a session', () => {
     expect([build(2), build(6)]).toEqual([0.69, 0.999]);
   });
 
+  /** Pages with three presses each, on some of which they hit the middle. */
+  const pressOn = (pages: readonly boolean[], moves = 9) => {
+    const builder = new TraceBuilder();
+    for (const [n, isCentred] of pages.entries()) {
+      builder.page(`https://lms.example.edu/${n}`, 1);
+      for (let i = 0; i < 3; i++) {
+        const x = 200 + 300 * i;
+        for (let step = 0; step < moves; step++) builder.wait(12).move(x - 9 * (moves - step), 300);
+        builder.wait(900).press(x, 300, 60 + 17 * i, isCentred ? { offsetX10: 0, offsetY10: 0 } : {});
+      }
+    }
+    return scoreTrace(buildTrace(builder));
+  };
+
+  it('counts its worst parts the less, the fewer of all they are', () => {
+    const scores = [0, 1, 2, 3].map((odd) => pressOn([0, 1, 2, 3].map((page) => page < odd)).botScore);
+    // Of three in four, the whole session is odd.
+    expect(scores).toEqual([BASE, 0.053, 0.1, 0.182]);
+  });
+
+  it('has the strongest finding of a group in full, wherever it stands in the table, and of others a quarter', () => {
+    const { findings } = pressOn([true, true], 0);
+    const weights = findings.filter(({ weight }) => weight > 0).map(({ flag, weight }) => [flag, weight]);
+    expect(weights).toEqual([
+      ['exact-centre', 2],
+      ['no-approach', 0.375],
+    ]);
+  });
+
   it('with proof needs nothing else', () => {
     for (const flag of ['webdriver', 'automation-globals', 'declared-agent']) {
       expect(RULES.find(({ rule }) => rule.flag === flag)!.isProof).toBe(true);

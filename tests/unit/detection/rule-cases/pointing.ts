@@ -1,6 +1,6 @@
 import { ELEMENT_ROLES, EventCode } from '../../../../contract/beacon';
 import { CHROME, CHROME_OS, FIREFOX, type TraceBuilder, WINDOWS } from '../../../support/trace';
-import { again, type Build, both, type Case, keys, moves, presses, sizes, times, WINDOW } from './builds';
+import { again, type Build, both, type Case, keys, moves, pageTurn, presses, sizes, times, WINDOW } from './builds';
 
 /** Moves of a pointer that the page has locked: its place stays, whatever the mouse says. */
 const locked =
@@ -288,6 +288,16 @@ export const POINTING_CASES: Record<string, Case[]> = {
     ],
     ['presses as those of a screen reader, beside a program', 'found', both(links(6, 3), driven(6, CENTRE))],
     ['a screen reader, beside a program', 'notMeasured', both(driven(2), simulated(6))],
+    [
+      'a screen reader that the page before shows, beside a program',
+      'notMeasured',
+      both(simulated(6), pageTurn, driven(2), simulated(6, 1)),
+    ],
+    [
+      'a screen reader that the next page shows, beside a program',
+      'notMeasured',
+      both(driven(2), simulated(6, 1), pageTurn, simulated(6)),
+    ],
     ['a screen reader on a slow page, beside a program', 'notMeasured', both(driven(2), simulated(6, 0, 99.9))],
     ['presses in the middle that are longer, beside a program', 'notFound', both(driven(2), simulated(6, 0, 100))],
     [

@@ -167,7 +167,9 @@ async function changeRule(
       .update(alertRules)
       .set({ ...changes, version: before.version + 1, updatedAt: NOW, updatedBy: nameActor(actor) } as never)
       .where(isLive(context, id));
-    const pick = (row: Changes) => Object.fromEntries(changed.map((name) => [name, row[name]]));
+    // A value alone does not say whether it is a user's or a course's.
+    const told = changed.includes('scopeValue') ? new Set<keyof RuleRow>(['scope', ...changed]) : changed;
+    const pick = (row: Changes) => Object.fromEntries([...told].map((name) => [name, row[name]]));
     const details = { name: before.name, before: pick(before), after: pick(changes) };
     const act = { action: 'AlertRuleChanged', integrationId: context.integration.id, subjectId: id } as const;
     await recordAct(tx, actor, { ...act, details });

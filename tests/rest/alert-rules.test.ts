@@ -117,6 +117,18 @@ describe('alert rules', () => {
     ]);
   });
 
+  it('say in the audit log of what kind a scope is, also if only its value has changed', async () => {
+    const { id } = await change('alertRules.create', { ...RULE, scope: { kind: 'course', value: '4711' } });
+    await change('alertRules.update', { ...RULE, id, version: 1, scope: { kind: 'course', value: '4712' } });
+    const { data } = await ask('audit.list', {}, admin);
+    expect(data[0]).toMatchObject({ action: 'AlertRuleChanged', subjectId: id });
+    const { before, after } = data[0].details;
+    expect([before, after]).toEqual([
+      { scope: 'course', scopeValue: '4711' },
+      { scope: 'course', scopeValue: '4712' },
+    ]);
+  });
+
   it('are of one integration', async () => {
     const { id } = await change('alertRules.create', RULE);
     tenant = await server.createTenant();

@@ -118,13 +118,14 @@ export async function enableStaff(context: AuditedContext, { id }: { id: string 
   });
 }
 
-/** Ends all sessions of an account. It may sign in again. */
+/** Ends all sessions of an account. It may sign in again. NOT_FOUND for an unknown id, FORBIDDEN if the actor is no admin any more. */
 export async function revokeStaffSessions(
   { db, actor }: AuditedContext,
   { id }: { id: string },
 ): Promise<{ revoked: number }> {
   return db.orm.transaction(async (tx) => {
-    const [account] = await tx.select({ id: staff.id, email: staff.email }).from(staff).where(eq(staff.id, id));
+    const locked = await lockAccounts(tx, actor, id);
+    const account = locked.find((row) => row.id === id);
     if (!account) throw notFound();
     // Rows of sessions that have ended by themselves stay until somebody signs in.
     const isOpen = sql<boolean>`${staffSessions.expiresAt} > now()`;

@@ -236,6 +236,7 @@ describe('admins', () => {
   it.each([
     ['enable themselves', 'enable', (id: string) => ({ id })],
     ['make themselves admin', 'setRole', (id: string) => ({ id, role: 'admin' })],
+    ['end the sessions of somebody else', 'revokeSessions', () => ({ id: viewer.id })],
     ['make another admin', 'create', () => ({ email: 'heir@example.com', password: 'twelve chars', role: 'admin' })],
   ])('that an admin disables cannot %s by a call of the same moment', async (_what, name, makeInput) => {
     const other = await createStaffClient(server, 'admin');

@@ -7,6 +7,7 @@ import { Button } from '../components/button';
 import { Dialog } from '../components/dialog';
 import { Field, Input, Select, Textarea } from '../components/field';
 import { FormFault } from '../components/form-fault';
+import { mayLeave } from '../components/leave-question';
 import { useTRPC } from '../queries';
 import { findFault } from '../query-client';
 
@@ -35,6 +36,8 @@ export function CreateIntegration({ isOpen, onClose }: { isOpen: boolean; onClos
   };
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
+    // Its set-up is another page, and this one may have a form.
+    if (!mayLeave()) return;
     const form = new FormData(event.currentTarget);
     create.mutate({
       name: String(form.get('name')),

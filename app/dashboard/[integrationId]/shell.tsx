@@ -6,7 +6,7 @@ import type { TroubledWebhooks } from '../../../contract/webhook-states';
 import { IconButton } from '../components/button';
 import { Sheet } from '../components/dialog';
 import { MenuIcon } from '../components/icons';
-import { mayLeave } from '../components/leave-question';
+import { mayLeave, watchTraversals } from '../components/leave-question';
 import { ShortcutsProvider, useShortcuts } from '../components/shortcuts';
 import { SignedOutNotice } from '../components/signed-out-notice';
 import type { Theme } from '../theme';
@@ -32,6 +32,7 @@ interface ShellProps {
 export function Shell({ integration, integrations, theme, troubled, setup, areLettersOn, children }: ShellProps) {
   const [isMenuOpen, setMenuOpen] = useState(false);
   useEffect(watchTyping, []);
+  useEffect(watchTraversals, []);
   const base = `/dashboard/${encodeURIComponent(integration.id)}`;
   const rail = (
     <div className="flex h-full flex-col gap-3">

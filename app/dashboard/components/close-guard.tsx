@@ -1,5 +1,6 @@
 'use client';
 import { createContext, use, useEffect } from 'react';
+import { askOnTraversal } from './leave-question';
 
 /** What a dialog offers to content that must not be lost. */
 export interface CloseGuard {
@@ -9,6 +10,8 @@ export interface CloseGuard {
   refusals: number;
   close(): void;
 }
+
+const QUESTION = 'Leave this page? What it shows now is not shown again.';
 
 /** The dialog around a component; null outside of one. */
 export const CloseGuardContext = createContext<CloseGuard | null>(null);
@@ -26,8 +29,10 @@ export function useCloseGuard(isGuarded: boolean): CloseGuard | null {
     // The browser shows its standard question.
     const ask = (event: BeforeUnloadEvent) => event.preventDefault();
     window.addEventListener('beforeunload', ask);
+    const end = askOnTraversal(() => true, QUESTION);
     return () => {
       guard?.(false);
+      end();
       window.removeEventListener('beforeunload', ask);
     };
   }, [guard, isGuarded]);

@@ -15,6 +15,28 @@ const forms = new Set<Form>();
 export const mayLeave = (): boolean => ![...forms].some(isTyped) || window.confirm(QUESTION);
 
 /**
+ * Asks before the browser's back and forward buttons show another page instead of one that would lose something. Answers how to end that.
+ * A browser without the Navigation API does not ask. Before another document the browser itself asks, if somebody listens to `beforeunload`.
+ */
+export function askOnTraversal(wouldLose: () => boolean, question: string): () => void {
+  const ask = (event: NavigateEvent) => {
+    const { navigationType, cancelable, destination } = event;
+    if (navigationType !== 'traverse' || !cancelable || !destination.sameDocument) return;
+    const isLeft = new URL(destination.url).pathname !== window.location.pathname;
+    if (isLeft && wouldLose() && !window.confirm(question)) event.preventDefault();
+  };
+  window.navigation?.addEventListener('navigate', ask);
+  return () => window.navigation?.removeEventListener('navigate', ask);
+}
+
+/** The same for what somebody has typed in forms that ask, and in dialogs. */
+export const watchTraversals = () =>
+  askOnTraversal(
+    () => [...forms].some(isTyped) || [...document.querySelectorAll('dialog[open]')].some(holdsTypedText),
+    QUESTION,
+  );
+
+/**
  * Asks before a link, or the browser, leaves a page with a form in which somebody has typed. A link of the form itself, such as
  * Cancel, does not ask. What navigates without a link asks `mayLeave`.
  */

@@ -1,9 +1,24 @@
+import type { Dialog, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { intercept, settle } from '../../support/dashboard';
 import { dashboard } from './shared-dashboard';
 
 const NOT_CLOSED = 'Not closed: what you have typed is not saved.';
 const SIGNED_OUT = 'You are signed out.';
+
+const LEAVE = 'confirm Leave this page? What you have typed is not saved.';
+
+/** Answers the questions of the browser until `end`: with no, unless `isLeft`. */
+function answerQuestions(page: Page) {
+  const answers = { asked: [] as string[], isLeft: false, end: () => void page.off('dialog', answer) };
+  const answer = (dialog: Dialog) => {
+    answers.asked.push(`${dialog.type()} ${dialog.message()}`.trim());
+    void (answers.isLeft ? dialog.accept() : dialog.dismiss());
+  };
+  page.on('dialog', answer);
+  return answers;
+}
+const pathOf = (page: Page) => new URL(page.url()).pathname.split('/').slice(3).join('/');
 
 /** What people have typed stays until they save or discard it, and fields show what colleagues have changed. */
 export function registerTypedTextTests(): void {
@@ -49,13 +64,10 @@ export function registerTypedTextTests(): void {
     }) => {
       onTestFinished(() => dashboard.leave());
       const page = await dashboard.visit('/alerts/rules/new', { role: 'admin' });
-      const questions: string[] = [];
-      let isLeft = false;
-      page.on('dialog', (dialog) => {
-        questions.push(`${dialog.type()} ${dialog.message()}`.trim());
-        void (isLeft ? dialog.accept() : dialog.dismiss());
-      });
-      const path = () => new URL(page.url()).pathname.split('/').slice(3).join('/');
+      const answers = answerQuestions(page);
+      onTestFinished(answers.end);
+      const { asked: questions } = answers;
+      const path = () => pathOf(page);
       const goTo = (name: string) => page.getByRole('navigation').getByRole('link', { name, exact: true }).click();
       await goTo('Users');
       await expect.poll(path).toBe('users');
@@ -64,7 +76,7 @@ export function registerTypedTextTests(): void {
       expect(questions).toEqual([]);
 
       await goTo('Users');
-      expect(questions).toEqual(['confirm Leave this page? What you have typed is not saved.']);
+      expect(questions).toEqual([LEAVE]);
       // Keys of letters act only outside of fields.
       await page.getByRole('main').focus();
       for (const pressed of 'gu') await page.keyboard.press(pressed);
@@ -83,7 +95,7 @@ export function registerTypedTextTests(): void {
       expect(path()).toBe('alerts/rules/new');
       expect(await page.getByLabel('Message').inputValue()).toBe('Too many bots in the quiz');
 
-      isLeft = true;
+      answers.isLeft = true;
       await goTo('Users');
       await expect.poll(path).toBe('users');
       expect(questions).toHaveLength(5);
@@ -92,6 +104,63 @@ export function registerTypedTextTests(): void {
       await page.getByRole('link', { name: 'Cancel' }).click();
       await expect.poll(path).toBe('alerts');
       expect(questions).toHaveLength(5);
+    });
+
+    it('is left by the back button, or for a new integration, only after a question; so is a secret', async ({
+      onTestFinished,
+    }) => {
+      onTestFinished(() => dashboard.leave());
+      const page = await dashboard.visit('/alerts?tab=rules', { role: 'admin' });
+      const answers = answerQuestions(page);
+      onTestFinished(answers.end);
+      const openRule = async () => {
+        await page.getByRole('link', { name: 'New rule' }).click();
+        await expect.poll(() => pathOf(page)).toBe('alerts/rules/new');
+      };
+      const goBack = () => page.evaluate(() => window.history.back());
+      await openRule();
+      await goBack();
+      await expect.poll(() => pathOf(page)).toBe('alerts');
+      expect(answers.asked).toEqual([]);
+
+      await openRule();
+      await page.getByLabel('Name', { exact: true }).click();
+      await page.keyboard.type('Half a rule');
+      await goBack();
+      await expect.poll(() => answers.asked).toEqual([LEAVE]);
+      await page.getByRole('button', { name: /, switch integration$/ }).click();
+      await page.getByRole('button', { name: 'Create an integration' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Name').fill('Made meanwhile');
+      await dialog.getByRole('button', { name: 'Create integration' }).click();
+      await expect.poll(() => answers.asked).toEqual([LEAVE, LEAVE]);
+      await dialog.getByRole('button', { name: 'Cancel' }).click();
+      const listed = await dashboard.ask(page.context(), 'integrations.list');
+      expect(await listed.text()).not.toContain('Made meanwhile');
+      expect(pathOf(page)).toBe('alerts/rules/new');
+      expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Half a rule');
+      answers.isLeft = true;
+      await goBack();
+      await expect.poll(() => pathOf(page)).toBe('alerts');
+      expect(answers.asked).toEqual([LEAVE, LEAVE, LEAVE]);
+
+      // A dialog with a form, and then with a secret.
+      answers.isLeft = false;
+      await page.getByRole('navigation').getByRole('link', { name: 'Settings', exact: true }).click();
+      await page.getByRole('button', { name: 'Mint a key' }).click();
+      await dialog.getByLabel('Name').click();
+      await page.keyboard.type('Unsaved');
+      await goBack();
+      await expect.poll(() => answers.asked.length).toBe(4);
+      await dialog.getByRole('button', { name: 'Mint key' }).click();
+      const stored = dialog.getByRole('button', { name: 'I have stored it' });
+      await stored.waitFor();
+      await goBack();
+      await expect
+        .poll(() => answers.asked.slice(3))
+        .toEqual([LEAVE, 'confirm Leave this page? What it shows now is not shown again.']);
+      await stored.click();
+      expect(pathOf(page)).toBe('settings');
     });
 
     it('is not asked for as notes while the tab can keep no further verdict', async ({ onTestFinished }) => {

@@ -6,7 +6,7 @@ import type { ReviewQueue, ReviewQueueKind, ReviewWindow } from '../../../../con
 import { useTimeZone } from '../../components/time';
 import { useUrlState } from '../../components/url-state';
 import { useTRPC, useTRPCClient } from '../../queries';
-import { describeError } from '../../query-client';
+import { describeError, readNow } from '../../query-client';
 import { noteVerdicts, type ReviewProgress, startReview } from './progress';
 import { DEFAULT_QUEUE, DEFAULT_WINDOW, readQueueChoice } from './queue-choice';
 import { readProgress, storeProgress } from './stored-progress';
@@ -65,10 +65,7 @@ export function useReview(first: ReviewQueue | null) {
       const turn = ++asked.current;
       setError(null);
       try {
-        const queue = await queryClient.fetchQuery({
-          ...trpc.review.listQueue.queryOptions({ ...choice, timeZone }),
-          staleTime: 0,
-        });
+        const queue = await readNow(queryClient, trpc.review.listQueue.queryOptions({ ...choice, timeZone }));
         if (turn === asked.current) enter(startReview(queue), replace);
       } catch (cause) {
         if (turn === asked.current) setError(describeError(cause));

@@ -56,26 +56,26 @@ const signIn = async (page: Page) => {
 const expire = (page: Page) => page.context().clearCookies();
 
 export function registerVerdictTests(): void {
-  describe('verdicts', () => {
-    beforeAll(async () => {
-      const page = await dashboard.open(ADMIN);
-      const created = await dashboard.change(page.context(), 'integrations.create', { name: 'Cases', plan: 'pro' });
-      ({ id: integrationId } = (await created.json()).result.data);
-      base = `${dashboard.product.url}/dashboard/${integrationId}`;
-      ({ key } = await change('apiKeys.mint', { name: 'Cases' }));
-      const facts = IDS.flatMap((id, n) => {
-        const startedAt = secondsAgo(3600 * (n + 1));
-        const user = { id: `user-${id}`, name: NAMES[n] };
-        return [
-          started(id, { startedAt, deviceFingerprint: `device-${id}` }),
-          correlated(id, user.id, { user }),
-          closed(id, { closedAt: secondsAgo(3600 * (n + 1) - 600) }),
-          scored(id, 0.65, { scoredAt: secondsAgo(3600 * (n + 1) - 900), ruleSetVersion: '2026.1' }),
-        ];
-      });
-      expect((await dashboard.product.ingest(integrationId, facts)).status).toBe(200);
+  beforeAll(async () => {
+    const page = await dashboard.open(ADMIN);
+    const created = await dashboard.change(page.context(), 'integrations.create', { name: 'Cases', plan: 'pro' });
+    ({ id: integrationId } = (await created.json()).result.data);
+    base = `${dashboard.product.url}/dashboard/${integrationId}`;
+    ({ key } = await change('apiKeys.mint', { name: 'Cases' }));
+    const facts = IDS.flatMap((id, n) => {
+      const startedAt = secondsAgo(3600 * (n + 1));
+      const user = { id: `user-${id}`, name: NAMES[n] };
+      return [
+        started(id, { startedAt, deviceFingerprint: `device-${id}` }),
+        correlated(id, user.id, { user }),
+        closed(id, { closedAt: secondsAgo(3600 * (n + 1) - 600) }),
+        scored(id, 0.65, { scoredAt: secondsAgo(3600 * (n + 1) - 900), ruleSetVersion: '2026.1' }),
+      ];
     });
+    expect((await dashboard.product.ingest(integrationId, facts)).status).toBe(200);
+  });
 
+  describe('verdicts', () => {
     it('take reasons by number keys after b or h, and are undone with them', async () => {
       const page = await visit('/sessions');
       for (const pressed of 'jb14') await page.keyboard.press(pressed);
@@ -253,6 +253,11 @@ export function registerVerdictTests(): void {
         confidence: 'low',
       });
       await clear('carl');
+      const { labeledAt } = await change('sessions.setVerdict', { sessionId: 'carl', verdict: 'bot' });
+      await change('sessions.undoVerdict', { sessionId: 'carl', labeledAt, previousLabeledAt: null });
+      const device = { userId: 'user-carl', fingerprint: 'device-carl' };
+      await change('users.confirmDevice', device);
+      await change('users.revokeDevice', device);
       const page = await visit('/settings?tab=audit');
       for (const sentence of [
         'Webhook Chat created: BotDetected to https://hooks.example.com/…',
@@ -262,8 +267,8 @@ export function registerVerdictTests(): void {
         'Webhook Chat deleted',
         'Session labelled bot, low confidence: too fast',
         'Label bot removed from a session',
-        'Device device-ada confirmed as the user’s own',
-        `Confirmation of device device-ada revoked, confirmed by ${dashboard.demo.email}`,
+        'Device device-carl confirmed as the user’s own',
+        `Confirmation of device device-carl revoked, confirmed by ${dashboard.demo.email}`,
         'Label undone: no label again, was bot',
       ])
         await page.getByText(sentence).first().waitFor();

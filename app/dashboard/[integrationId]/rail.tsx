@@ -55,7 +55,8 @@ export function Rail({ base, troubled, setup, onNavigate }: RailProps) {
   const { data } = useSetup({ initial: setup ?? undefined, isOff: setup === null });
   const isSetupShown = setup !== null && data?.isComplete === false;
   return (
-    <nav aria-label="Pages" className="flex flex-col gap-px">
+    // In a low window it scrolls: the sheet of a narrow one does so itself. The room is for the outline of the focus.
+    <nav aria-label="Pages" className="flex flex-col gap-px lg:-m-1 lg:min-h-0 lg:overflow-y-auto lg:p-1">
       {NAVIGATION.filter(({ path }) => path !== 'setup' || isSetupShown).map(({ path, name, icon: Icon }) => {
         const isCurrent = pathname.startsWith(`${base}/${path}`);
         return (
@@ -65,7 +66,7 @@ export function Rail({ base, troubled, setup, onNavigate }: RailProps) {
             onClick={onNavigate}
             aria-current={isCurrent ? 'page' : undefined}
             className={joinClasses(
-              'flex h-8 items-center gap-2 rounded px-2',
+              'flex h-8 shrink-0 items-center gap-2 rounded px-2',
               isCurrent ? 'bg-sunken font-medium text-ink' : 'text-muted hover:bg-sunken hover:text-ink',
             )}
           >

@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { settle } from '../../support/dashboard';
 import {
@@ -171,6 +171,14 @@ async function measure(page: Page, address: string): Promise<string[]> {
   return faults;
 }
 
+/** Whether a control lies in the window and nothing covers it. */
+const isShown = (control: Locator) =>
+  control.evaluate((element) => {
+    const { top, bottom, left, width } = element.getBoundingClientRect();
+    const found = document.elementFromPoint(left + width / 2, (top + bottom) / 2);
+    return top >= 0 && bottom <= window.innerHeight && element.contains(found);
+  });
+
 /** No value, however long, breaks a page. */
 export function registerLayoutTests(): void {
   describe('values of 200 to 2,000 letters and 1,250 page changes clip and spill nothing, at 1440, 1280 and 390 pixels', () => {
@@ -179,6 +187,41 @@ export function registerLayoutTests(): void {
       const { base, ids } = await obtainIntegration();
       const page = await dashboard.open({ role: 'admin', width: WIDTHS[0]! });
       expect(await measure(page, `${base}${fillPath(path, ids)}`)).toEqual([]);
+    });
+  });
+
+  describe('in a low window, as with a zoomed page', () => {
+    it('the rail scrolls, and has the account below it', async () => {
+      const page = await dashboard.visit('/users', { role: 'admin', width: 1280, height: 360 });
+      const links = page.getByRole('navigation', { name: 'Pages' }).getByRole('link');
+      const account = page.getByRole('button', { name: /, account$/ });
+      for (const link of [links.last(), links.first()]) {
+        await link.focus();
+        expect(await isShown(link)).toBe(true);
+        expect(await isShown(account)).toBe(true);
+      }
+    });
+
+    it('the reasons for a verdict scroll above the buttons of the review', async () => {
+      const page = await dashboard.open({ role: 'admin', width: 320, height: 256 });
+      const input = { name: 'Low', plan: 'pro' };
+      const created = await dashboard.change(page.context(), 'integrations.create', input);
+      const { id } = (await created.json()).result.data;
+      const facts = ['one', 'two'].flatMap((session) => [started(session), scored(session, 0.9), closed(session)]);
+      expect((await dashboard.product.ingest(id, facts)).status).toBe(200);
+      await page.goto(`${dashboard.product.url}/dashboard/${id}/review`);
+      await settle(page);
+      await page.keyboard.press('b');
+      const strip = page.getByRole('region', { name: 'Reasons for the last verdict' });
+      const undo = strip.getByRole('button', { name: 'Undo' });
+      await undo.waitFor();
+      expect(await isShown(undo)).toBe(true);
+      const explain = strip.getByRole('button', { name: /^Notes and confidence/ });
+      await explain.focus();
+      expect(await isShown(explain)).toBe(true);
+      expect(await isShown(page.getByRole('toolbar', { name: 'Review' }).getByRole('button', { name: 'Bot' }))).toBe(
+        true,
+      );
     });
   });
 }

@@ -59,7 +59,7 @@ export function VerdictStrip({ last, onClose }: { last: LastVerdict; onClose(): 
       onPointerLeave={() => setPaused(false)}
       onFocus={() => setPaused(true)}
       onBlur={() => setPaused(false)}
-      className="rounded border border-line-strong bg-surface px-3 py-2"
+      className="max-h-[calc(100dvh-5rem)] overflow-y-auto rounded border border-line-strong bg-surface px-3 py-2"
     >
       <div className="flex items-center gap-2">
         <p className="min-w-0 flex-1 truncate">

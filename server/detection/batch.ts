@@ -157,10 +157,14 @@ function readEnvironment(value: unknown): BeaconEnvironment | null {
   return { w, v: v as BeaconEnvironment['v'], h: h as BeaconEnvironment['h'], b, q: [q[0]!, q[1]!], r };
 }
 
+/** A letter, digit or sign that can be seen. A user without any would be a row that nobody notices, and a link without words. */
+const VISIBLE = /[^\s\p{Cc}\p{Cf}\p{M}\p{Default_Ignorable_Code_Point}\u2800]/u;
+const isVisible = (value: unknown, max: number): value is string => isText(value, 1, max) && VISIBLE.test(value);
+
 /** Which user fields the fact `sessionCorrelated` accepts. */
 const USER_FIELDS: Record<Exclude<keyof BeaconUser, 'lms'>, (value: unknown) => value is string> = {
-  id: (value): value is string => isText(value, 1, 256) && isPathId(value),
-  name: (value) => isText(value, 1, 512),
+  id: (value): value is string => isVisible(value, 256) && isPathId(value),
+  name: (value) => isVisible(value, 512),
   email: (value) => isText(value, 1, 320),
   url: (value): value is string => isText(value, 1, 8_192) && isWebUrl(value),
   hash: (value) => isMatch(value, USER_HASH),

@@ -120,10 +120,13 @@ describe('readBeacon', () => {
   it.each<[string, unknown, object]>([
     ['a user without an id', { name: 'Ada' }, {}],
     ['a user with an empty id', { id: '' }, {}],
+    ['a user id without anything to see', { id: '\u3164', name: 'Ada' }, {}],
     ['a user called ..', { id: '..' }, {}],
     ['a user id with a control character', { id: 'a\u0007' }, {}],
     ['a user id that is too long', { id: 'a'.repeat(257), name: 'Ada' }, {}],
     ['a name with a lone surrogate', { id: 'a', name: '\ud800' }, { u: { id: 'a' } }],
+    ['a name of blanks', { id: 'a', name: ' \u00a0\u2800' }, { u: { id: 'a' } }],
+    ['a name of marks that nobody sees', { id: 'a', name: '\u200b\u202e\u0301' }, { u: { id: 'a' } }],
     ['a name that is a number', { id: 'a', name: 5 }, { u: { id: 'a' } }],
     ['an address that is a script', { id: 'a', url: 'javascript:1' }, { u: { id: 'a' } }],
     ['a platform of 2', { id: 'a', lms: 2 }, { u: { id: 'a' } }],

@@ -1,3 +1,4 @@
+import axe, { type AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { SessionHistory } from '../../../contract/session-history';
@@ -210,6 +211,20 @@ export function registerVerdictTests(): void {
         ...['Human', 'Bot', 'Medium', 'Unscored'],
       ]);
       await change('riskThresholds.update', { mediumAt: 40, botAt: 70 });
+      await clear('carl');
+    });
+  });
+
+  describe('a long history of a class', () => {
+    it('can be scrolled with keys in every browser', async () => {
+      for (let n = 0; n < 12; n++)
+        await call('POST', '/v1/sessions/carl/label', { verdict: n % 2 === 0 ? 'bot' : 'human' });
+      const page = await visit('/sessions/carl');
+      const history = page.getByRole('list', { name: 'History of the class, latest first' });
+      expect(await history.evaluate((list) => list.scrollHeight > list.clientHeight)).toBe(true);
+      await page.evaluate(axe.source);
+      const { violations } = await page.evaluate<AxeResults>("axe.run('main')");
+      expect(violations.map(({ id }) => id)).toEqual([]);
       await clear('carl');
     });
   });

@@ -166,7 +166,8 @@ function PlanConsequence({ id, plan }: { id: string; plan: Integration['plan'] }
           <p className="mt-3 font-medium text-ink">
             {disables.length === 1 ? 'This webhook is' : `These ${disables.length} webhooks are`} disabled at once:
           </p>
-          <ul className="mt-1 max-h-40 list-disc overflow-y-auto pl-4">
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard */}
+          <ul tabIndex={0} className="mt-1 max-h-40 list-disc overflow-y-auto pl-4">
             {disables.map(({ id: webhookId, name, eventType }) => (
               <li key={webhookId}>
                 {name}

@@ -61,7 +61,12 @@ export function ClassHistory({ sessionId, refetchInterval }: ClassHistoryProps) 
               </>
             )}
           </p>
-          <ol aria-label="History of the class, latest first" className="max-h-96 space-y-3 overflow-y-auto">
+          <ol
+            aria-label="History of the class, latest first"
+            // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard
+            tabIndex={0}
+            className="max-h-96 space-y-3 overflow-y-auto"
+          >
             {data.steps
               .map((step, index) => (
                 <HistoryEntry key={`${step.cause} ${step.at}`} step={step} before={data.steps[index - 1]} />

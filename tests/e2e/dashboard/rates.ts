@@ -2,7 +2,7 @@ import postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findLowerBound, findUpperBound } from '../../../server/domain/binomial-interval';
 import { type Look, settle } from '../../support/dashboard';
-import { dashboard, settings } from './shared-dashboard';
+import { dashboard, prepareOnce, settings } from './shared-dashboard';
 
 // Error rates next to the risk thresholds, of an integration whose sessions the test knows.
 
@@ -54,6 +54,7 @@ async function review() {
 /** Error rates of the score. */
 export function registerRateTests(): void {
   describe('error rates', () => {
+    const ensureReviewed = prepareOnce(review);
     beforeAll(async () => {
       sql = postgres(settings.DATABASE_URL!, { max: 1 });
       const context = (await dashboard.open({ role: 'admin' })).context();
@@ -89,7 +90,7 @@ export function registerRateTests(): void {
     });
 
     it('are said in sentences with their intervals and their source, and move with the cut points', async () => {
-      await review();
+      await ensureReviewed();
       const page = await visit();
       const rates = page.getByRole('status', { name: 'Error rates, by the random sample' });
       await rates
@@ -115,6 +116,7 @@ export function registerRateTests(): void {
     });
 
     it('from all labels say that reviewers chose them', async () => {
+      await ensureReviewed();
       await sql`update sessions set label = -1, labeled_at = now()
                  where integration_id = ${integrationId} and id in (select 'rate-' || n from generate_series(0, 19) n)`;
       const page = await visit();

@@ -1,9 +1,20 @@
-import { type FetchQueryOptions, MutationCache, QueryCache, QueryClient, type QueryKey } from '@tanstack/react-query';
+import {
+  type FetchQueryOptions,
+  MutationCache,
+  notifyManager,
+  QueryCache,
+  QueryClient,
+  type QueryKey,
+} from '@tanstack/react-query';
 import { holdsTypedText } from './typed-text';
 
 /** What was read so long ago is shown without reading it again. */
 export const FRESH_MS = 30_000;
 const MAX_RETRIES = 2;
+
+// A button that sends something is disabled before the next event. With TanStack's timer, the second click of a double-click came first
+// on a slow machine, and made another integration or key.
+notifyManager.setScheduler(queueMicrotask);
 
 /** What tRPC tells about a refused call, on both sides of the wire. */
 interface Refusal {

@@ -110,6 +110,27 @@ export function registerSetupTests(): void {
       expect(await railLink(page).count()).toBe(0);
     });
 
+    it('is that of one integration, also after a double-click on a slow machine', async () => {
+      const page = await visit(`${dashboard.base}/settings?tab=integration`);
+      await page.getByRole('button', { name: 'Create an integration' }).click();
+      await page.getByRole('dialog').getByLabel('Name').fill('Pressed twice');
+      const button = page.getByRole('dialog').getByRole('button', { name: 'Create integration' });
+      const { x, y } = (await button.boundingBox())!;
+      const client = await page.context().newCDPSession(page);
+      // All four are in the queue of the page before it handles the first.
+      const press = (clickCount: number) =>
+        (['mousePressed', 'mouseReleased'] as const).map((type) =>
+          client.send('Input.dispatchMouseEvent', { type, x: x + 5, y: y + 5, button: 'left', clickCount }),
+        );
+      await Promise.all([...press(1), ...press(2)]);
+      await page.waitForURL(/\/setup$/);
+      await page.waitForLoadState('networkidle');
+      await client.detach();
+      const listed = await dashboard.ask(page.context(), 'integrations.list');
+      const names = (await listed.json()).result.data.map(({ name }: { name: string }) => name);
+      expect(names.filter((name: string) => name === 'Pressed twice')).toHaveLength(1);
+    });
+
     it('tells people in other roles what they may not do', async () => {
       const { base } = await createIntegration('Read University');
       const page = await visit(`${base}/setup`, 'viewer');

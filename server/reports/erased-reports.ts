@@ -83,10 +83,15 @@ async function namesUser(stores: ReportStores, row: ReportRow, user: ReportedUse
   return false;
 }
 
-/** A report that is being made has read rows from before. Its run notices that it no longer has it. */
+/**
+ * A report that is being made has read rows from before. Its run notices that it no longer has it. One that waits for another run, or
+ * has failed, may have parts still.
+ */
 const RESTART = `
-  update report_jobs set state = 'Queued', run_id = null, record_count = 0, woken_at = now() - interval '1 hour'
-   where integration_id = $1 and id > $2 and state = 'Running'
+  update report_jobs
+     set state = case state when 'Failed' then state else 'Queued' end, run_id = null, record_count = 0,
+         woken_at = now() - interval '1 hour'
+   where integration_id = $1 and id > $2 and state in ('Queued', 'Running', 'Failed') and store is not null
   returning id, store`;
 
 /**

@@ -49,6 +49,27 @@ describe('a report', () => {
     expect([named, pdf]).not.toContain(ofCarl);
   });
 
+  it('leaves none of its parts if it failed, or waits for another run', async () => {
+    const customer = await createAda();
+    const { sql } = server.database.db;
+    const make = () => makeReport(customer, { template: 'sessions', format: 'csv', days: 7 });
+    const [failed, waiting] = [await make(), await make()];
+    await sql`delete from reports where id in (${failed}, ${waiting})`;
+    // As if the store had been away when it failed, and as if its run had been lost.
+    await sql`update report_jobs set state = 'Failed', failure = 'A fault' where id = ${failed}`;
+    await sql`update report_jobs set state = 'Queued', run_id = null, woken_at = now() where id = ${waiting}`;
+    const readParts = async () =>
+      (await sql`select content from report_chunks where integration_id = ${customer.id}`).map(({ content }) =>
+        TEXTS_OF_ADA.some((text) => String(content).includes(text)),
+      );
+    expect(await readParts()).toEqual([true, true]);
+    await eraseUserFully(customer);
+    expect(await readParts()).not.toContain(true);
+    const left =
+      await sql`select id, state from report_jobs where integration_id = ${customer.id} and state = 'Failed'`;
+    expect([...left]).toEqual([{ id: failed, state: 'Failed' }]);
+  });
+
   it('goes if it may name a user with a short id who has no session in its window now', async () => {
     const customer = await Customer.create(server);
     const { db } = server.database;

@@ -24,7 +24,7 @@ import {
 import { type PartStart, type RenderedPart, renderPart } from './rendering';
 import { deleteReport, listReportJobs, purgeReport, type RequestContext, requestReport } from './requests';
 import { createReportSchedule, deleteReportSchedule, listReportSchedules, makeDueReports } from './schedules';
-import type { ReportKey, ReportStores } from './stores/store';
+import type { ReportKey, ReportStores, StoreName } from './stores/store';
 import { listTemplates } from './templates';
 
 /** The reports of a process: what staff ask for, what the engine runs, and the files. */
@@ -67,6 +67,13 @@ export function createReports(dependencies: {
     await wake([report]).catch((error: unknown) => log.warn({ err: error }, 'the engine was not told of a report'));
   }
 
+  /** If it fails, the job of the next hour removes the report. Nobody can read it any more. */
+  async function purgeQuietly(report: ReportKey, store: StoreName | null) {
+    await purgeReport({ db }, stores, report, store).catch((error: unknown) =>
+      log.warn({ err: error, reportId: report.reportId }, 'a report was not removed; the next hour tries again'),
+    );
+  }
+
   /** Sends the fact of a report that is ready. Its id is the report's, so that a repeated step sends a duplicate. */
   async function complete(run: ReportRun, file: { parts: ReportPart[]; recordCount: number }) {
     const ready = await completeReport(db, run, file);
@@ -86,7 +93,11 @@ export function createReports(dependencies: {
       return { id: report.reportId };
     },
     listJobs: listReportJobs,
-    delete: (context, id) => deleteReport(context, stores, id),
+    async delete(context, id) {
+      const store = await deleteReport(context, id);
+      await purgeQuietly({ integrationId: context.integration.id, reportId: id }, store);
+      return { id };
+    },
     listSchedules: listReportSchedules,
     createSchedule: createReportSchedule,
     deleteSchedule: deleteReportSchedule,
@@ -116,14 +127,7 @@ export function createReports(dependencies: {
         let found = 0;
         for (let after: ExpiredPosition | undefined; performance.now() < endAt; ) {
           const expired = await findExpiredReports(db, stores.s3 !== null, after);
-          for (const { store, ...report } of expired) {
-            await purgeReport({ db }, stores, report, store).catch((error: unknown) =>
-              log.warn(
-                { err: error, reportId: report.reportId },
-                'a report was not removed; the next hour tries again',
-              ),
-            );
-          }
+          for (const { store, ...report } of expired) await purgeQuietly(report, store);
           found += expired.length;
           // Those that could not be removed do not stand in the way of those behind them.
           after = expired.at(-1);

@@ -15,7 +15,7 @@ import type { DomainContext } from '../domain/context';
 import { REPORT_CONTENT } from '../domain/reports';
 import { createId } from '../platform/ids';
 import { removeReport } from './jobs';
-import type { ReportKey, ReportStores } from './stores/store';
+import type { ReportKey, ReportStores, StoreName } from './stores/store';
 import { TEMPLATES } from './templates';
 
 /** The most reports of an integration that may wait or run at a time. */
@@ -108,14 +108,14 @@ export async function listReportJobs({ db, integration }: DomainContext): Promis
 }
 
 /**
- * Deletes a report of ours with its file, or cancels it if it is not ready. NOT_FOUND for an unknown one, and for one of a
- * customer's own pipeline, whose file is not ours.
+ * Deletes a report of ours, or cancels it if it is not ready. Returns the store with its file. NOT_FOUND for an unknown one, and for
+ * one of a customer's own pipeline, whose file is not ours.
  */
-export async function deleteReport(context: RequestContext, stores: ReportStores, id: string): Promise<{ id: string }> {
+export async function deleteReport(context: RequestContext, id: string): Promise<StoreName | null> {
   const { db, actor, integration } = context;
   const { id: integrationId } = integration;
   const isIt = and(eq(reportJobs.integrationId, integrationId), eq(reportJobs.id, id));
-  const store = await db.orm.transaction(async (tx) => {
+  return db.orm.transaction(async (tx) => {
     const [deleted] = await tx
       .update(reportJobs)
       .set({ state: 'Deleted', expiresAt: sql`now()` })
@@ -129,8 +129,6 @@ export async function deleteReport(context: RequestContext, stores: ReportStores
     });
     return deleted.store;
   });
-  await purgeReport(context, stores, { integrationId, reportId: id }, store);
-  return { id };
 }
 
 /**
@@ -141,7 +139,7 @@ export async function purgeReport(
   { db }: Pick<DomainContext, 'db'>,
   stores: ReportStores,
   report: ReportKey,
-  store: 'postgres' | 's3' | null,
+  store: StoreName | null,
 ): Promise<void> {
   if (store !== null) {
     if (!stores[store]) return;

@@ -76,6 +76,18 @@ describe('a report in a store of objects', () => {
     expect(await sql`select 1 from report_jobs where id = ${id}`).toHaveLength(0);
   });
 
+  it('that is deleted while the store is away is gone for everybody, and its file goes later', async () => {
+    const { id, staff } = await make();
+    objects.interfere = () => ({ status: 403 });
+    expect(await staff.reports.delete({ id })).toEqual({ id });
+    expect((await staff.reports.list({})).data.map((report) => report.id)).not.toContain(id);
+    expect((await server.call('GET', `/reports/${id}/download`, { key: tenant.key })).status).toBe(404);
+    objects.interfere = () => null;
+    await server.service.reports.jobs.pruneReports();
+    expect(objects.objects.size).toBe(0);
+    expect(await server.database.db.sql`select 1 from report_jobs where id = ${id}`).toHaveLength(0);
+  });
+
   it('that expired and cannot be removed does not stand in the way of others', async () => {
     const { id } = await make();
     const { sql } = server.database.db;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { RequestReportInput } from '../../contract/reports';
 import { asOperator } from '../../server/audit/acts';
 import { findIntegration } from '../../server/domain/integrations';
@@ -53,7 +53,11 @@ beforeEach(() => {
   store = createPostgresStore(db);
   reports = createReports({
     ...{ db, log, ingester, cursorKey: secrets.cursorKey },
-    stores: { current: 'postgres', postgres: { ...store, write: (...part) => store.write(...part) }, s3: null },
+    stores: {
+      current: 'postgres',
+      postgres: { ...store, write: (...part) => store.write(...part), remove: (...part) => store.remove(...part) },
+      s3: null,
+    },
     wake: async (keys) => {
       if (isEngineAway) throw new Error('the engine is away');
       woken.push(...keys);
@@ -391,6 +395,23 @@ describe('what is too old', () => {
     expect([await readState(ready), await readState(failed)]).toEqual([undefined, undefined]);
     expect([(await readState(running))!.state, (await readState(queued))!.state]).toEqual(['Running', 'Queued']);
     expect(await countChunks(ready)).toBe(0);
+  });
+
+  it('is removed for a bounded time in each run, also if the store takes long for each', async () => {
+    const { sql } = server.database.db;
+    const runs = [await request(ALL), await request(ALL)];
+    for (const run of runs) await reports.jobs.beginReport(run);
+    const ids = runs.map(({ reportId }) => reportId);
+    await sql`update report_jobs set state = 'Deleted', expires_at = now() - interval '1 ms' where id in ${sql(ids)}`;
+    const { now } = performance;
+    let [waitedMs, removed] = [0, 0];
+    vi.spyOn(performance, 'now').mockImplementation(() => now.call(performance) + waitedMs);
+    store.remove = async () => {
+      waitedMs += 60_000;
+      removed++;
+    };
+    await reports.jobs.pruneReports().finally(() => vi.restoreAllMocks());
+    expect(removed).toBe(1);
   });
 });
 

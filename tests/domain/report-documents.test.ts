@@ -81,15 +81,19 @@ describe('a report as a document', () => {
     expect(countTags(document, 'TR')).toBe(2 + 1 + names.length);
   });
 
+  it('breaks a title that is one long word, so that it stays on the page', async () => {
+    const titled = { ...HEAD, name: 'W'.repeat(200) };
+    const document = readDocument(await renderPdf(layOutDocument(titled, SECTIONS, [], 'nothing')));
+    const lines = document.match(/BT[\s\S]*?ET/g)!.filter((line) => line.includes(' 17 Tf'));
+    expect(lines).toHaveLength(5);
+  });
+
   it('turns no text around because a name or an id has marks of direction', async () => {
-    const head = { ...HEAD, parameters: { userId: '\u202etneduts\u2069\u202e' } };
+    const head = { ...HEAD, name: 'List\u202e 1', parameters: { userId: '\u202etneduts\u2069\u202e' } };
     const rows = [['ses_1', null, '\u2067\u202emuh\u202c 4711']];
     const data = layOutDocument(head, SECTIONS, rows, 'nothing');
     expect(readDocument(await renderPdf(data))).not.toContain('/ReversedChars');
-    expect([data.facts[1], data.rows[0]]).toEqual([
-      ['User', 'tneduts'],
-      ['ses_1', 'muh 4711'],
-    ]);
+    expect([data.name, data.facts[1], data.rows[0]]).toEqual(['List 1', ['User', 'tneduts'], ['ses_1', 'muh 4711']]);
   });
 
   it('draws names in many scripts with a font of the script, and embeds no other', async () => {

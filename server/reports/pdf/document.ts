@@ -60,9 +60,9 @@ export function layOutDocument(
 ): DocumentData {
   const printed = head.columns.flatMap(({ isPrinted }, index) => (isPrinted ? [index] : []));
   return {
-    name: head.name,
+    name: removeDirectionMarks(head.name),
     about: head.about,
-    integrationName: head.integrationName,
+    integrationName: removeDirectionMarks(head.integrationName),
     facts: listFacts(head),
     sections: sections.map(showSection),
     listTitle: head.listTitle,

@@ -1,3 +1,4 @@
+import type { Report } from '../../../../contract/findings';
 import type { ReportContent } from '../../../../contract/reports';
 import { isolateName } from '../../components/direction';
 
@@ -28,6 +29,12 @@ export function showFilters({ courseId, courseName, userId, userName, riskLevel 
 
 /** Names who asked for a report. */
 export const showRequester = ({ requestedBy }: ReportContent) => requestedBy ?? 'a schedule';
+
+/**
+ * Names who made a report of which we know no request. Null for an expired one: it may be ours, because a request goes with its file.
+ */
+export const showMaker = ({ status }: Pick<Report, 'status'>) =>
+  status === 'Expired' ? null : 'the customer’s pipeline';
 
 /** Describes a report in one line. */
 export const describeContent = (content: ReportContent) =>

@@ -20,7 +20,7 @@ import { listRows, PAGES } from '../../list-pages';
 import { useTRPC } from '../../queries';
 import { useStaff } from '../../staff';
 import { ReportJobs } from './report-jobs';
-import { describeContent, showFilters, showLength, showRequester } from './report-words';
+import { describeContent, showFilters, showLength, showMaker, showRequester } from './report-words';
 import { RequestReport } from './request-report';
 import { Schedules } from './schedules';
 
@@ -145,7 +145,7 @@ export function Reports() {
               <Facts
                 facts={[
                   ['Status', <Status key="status" {...report} />],
-                  ...listContent(report.content),
+                  ...listContent(report),
                   ['Template', templates?.find(({ id }) => id === report.templateId)?.name ?? report.templateId],
                   ['Format', report.format.toUpperCase()],
                   ['Records', <Records key="records" {...report} />],
@@ -173,8 +173,12 @@ export function Reports() {
 }
 
 /** Who asked for a report of ours, and what for. */
-function listContent(content: Report['content']): [string, ReactNode][] {
-  if (content === null) return [['Made by', 'the customer’s pipeline']];
+function listContent(report: Report): [string, ReactNode][] {
+  const { content } = report;
+  if (content === null) {
+    const maker = showMaker(report);
+    return maker === null ? [] : [['Made by', maker]];
+  }
   return [
     ['Asked for by', showRequester(content)],
     ['Asked for', <Time key="requested" at={content.requestedAt} absolute />],

@@ -117,8 +117,9 @@ export const agentOrigins = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-const BUCKET = /^[a-z0-9.-]{3,63}$/;
-const FOLDER = /^[\w.-]{1,255}$/;
+const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
+/** `.` and `..` are steps in an address: the objects would be in another bucket. */
+const FOLDER = /^(?!\.{1,2}$)[\w.-]{1,255}$/;
 /** `s3://bucket` or `s3://bucket/folder`. The folder gets a slash at its end. */
 export const reportStore = z.string().transform((text, context) => {
   const [bucket = '', ...folders] = trimEndSlashes(text.startsWith('s3://') ? text.slice('s3://'.length) : '').split(

@@ -340,6 +340,9 @@ describe('the store of reports', () => {
     's3://bucket//x',
     's3://bucket/a b',
     's3://bucket/?x',
+    's3://bucket/..',
+    's3://bucket/a/./b',
+    's3://...',
     'https://x/y',
   ])('%s is refused', (REPORT_STORE) => {
     expect(refusalOf({ REPORT_STORE, ...KEYS })).toBe('REPORT_STORE: must be s3://bucket or s3://bucket/folder');

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createS3Store } from '../../server/reports/stores/s3-store';
+import { eventually } from '../support/eventually';
+import { correlated, started } from '../support/facts';
 import { type ObjectStore, STORE_KEYS, startObjectStore } from '../support/object-store';
 import { waitUntil } from '../support/receiver';
 import { startTestServer, type TestServer } from '../support/server';
@@ -118,6 +120,18 @@ describe('a report in a store of objects', () => {
     await server.service.reports.jobs.pruneReports();
     expect(objects.objects.size).toBe(0);
     await other.stop();
+  });
+
+  it('whose file is gone from there goes with a user whom it may name, and does not stop the erasure', async () => {
+    await server.ingest(tenant.id, [started('s-1'), correlated('s-1', 'ada-1815')]);
+    const { id } = await make();
+    objects.objects.clear();
+    const { body } = await server.call('DELETE', '/v1/users/ada-1815', { key: tenant.key });
+    await eventually(async () => {
+      const { data } = (await server.call('GET', `/v1/user-erasures/${body.data.id}`, { key: tenant.key })).body;
+      expect(data).toMatchObject({ status: 'Completed', reportCount: 1 });
+    });
+    expect(await server.database.db.sql`select 1 from report_jobs where id = ${id}`).toHaveLength(0);
   });
 
   it('is 503 if it cannot be read, or not as it was written', async () => {

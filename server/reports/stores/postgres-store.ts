@@ -1,5 +1,5 @@
 import type { Database } from '../../../db/client';
-import type { ReportStore } from './store';
+import { LostPartError, type ReportStore } from './store';
 
 /** A row is compressed and read as a whole, so it is short. */
 const CHUNK_BYTES = 256 * 1024;
@@ -16,7 +16,7 @@ export function createPostgresStore(db: Database): ReportStore {
     async *read({ integrationId, reportId }, { key, size }) {
       for (let number = 0; number * CHUNK_BYTES < size; number++) {
         const [row] = await db.query<{ content: Buffer }>(READ, [integrationId, reportId, key, number]);
-        if (!row) throw new Error(`a part of the report ${reportId} is gone`);
+        if (!row) throw new LostPartError(`a part of the report ${reportId} is gone`);
         yield row.content;
       }
     },

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { AwsClient } from 'aws4fetch';
-import type { ReportKey, ReportStore } from './store';
+import { LostPartError, type ReportKey, type ReportStore } from './store';
 
 /** Where reports are stored. The operator sets it, so it is not subject to the address rules of webhooks. */
 export interface S3Options {
@@ -37,7 +37,8 @@ export function createS3Store({ endpoint, bucket, prefix, ...credentials }: S3Op
     const response = await client.fetch(`${root}${path}`, options as RequestInit);
     if (response.ok) return response;
     const code = /<Code>([^<]{1,100})<\/Code>/.exec(await response.text())?.[1] ?? 'no code';
-    throw new Error(`the store of reports answered ${response.status} (${code}) to ${method}`);
+    const message = `the store of reports answered ${response.status} (${code}) to ${method}`;
+    throw code === 'NoSuchKey' ? new LostPartError(message) : new Error(message);
   }
 
   const removeObject = (key: string) => send('DELETE', pathOf(key));
@@ -57,7 +58,7 @@ export function createS3Store({ endpoint, bucket, prefix, ...credentials }: S3Op
       // Read at once, because the client may be slower than the store waits. A part is a few megabytes.
       const response = await send('GET', pathOf(folderOf(report) + key));
       const content = new Uint8Array(await response.arrayBuffer());
-      if (content.length !== size) throw new Error('the store of reports answered a part of another length');
+      if (content.length !== size) throw new LostPartError('the store of reports answered a part of another length');
       for (let at = 0; at < content.length; at += PIECE_BYTES) yield content.subarray(at, at + PIECE_BYTES);
     },
     async remove(report, part) {

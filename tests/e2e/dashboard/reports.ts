@@ -50,6 +50,8 @@ export function registerReportTests(): void {
       const page = await dashboard.visit('/reports', { role: 'admin', provokes: /status of 400/ });
       await page.getByRole('button', { name: 'Schedule a report' }).click();
       const dialog = page.getByRole('dialog', { name: 'Schedule a report' });
+      // A monthly list of all days.
+      await dialog.getByLabel('Window').selectOption('31 days: no month is longer');
       await dialog.getByLabel('Template').selectOption('Weekly overview');
       await dialog.getByLabel('Format').selectOption('pdf');
       await dialog.getByLabel('Day', { exact: true }).selectOption('Tuesday');

@@ -9,6 +9,7 @@ const WINDOWS: [days: number, words: string][] = [
   [1, '1 day'],
   [7, '7 days'],
   [30, '30 days'],
+  [31, '31 days: no month is longer'],
   [90, '90 days'],
   [365, '1 year'],
 ];
@@ -42,7 +43,7 @@ const CONTROLS: Record<ParameterName, (props: FieldProps) => React.ReactNode> = 
     </Field>
   ),
   days: ({ error }) => (
-    <Field label="Window" hint="Up to now." error={error}>
+    <Field label="Window" hint="Up to now; of a schedule, up to the time at which it is due." error={error}>
       <Select name="days" defaultValue={DEFAULT_DAYS}>
         {WINDOWS.map(([days, words]) => (
           <option key={days} value={days}>

@@ -79,6 +79,16 @@ export const createScheduleInput = ofTemplates({ ...common, ...timing }).check((
 });
 export type CreateScheduleInput = z.infer<typeof createScheduleInput>;
 
+/** What a report is about. Names are those of today. */
+const subject = {
+  courseId: z.string().nullable(),
+  courseName: z.string().nullable(),
+  userId: z.string().nullable(),
+  userName: z.string().nullable(),
+  riskLevel: z.enum(RISK_LEVELS).nullable(),
+};
+export type ReportSubject = z.infer<z.ZodObject<typeof subject>>;
+
 export const reportScheduleSchema = z.object({
   id: z.string(),
   name: z.string(),
@@ -90,6 +100,8 @@ export const reportScheduleSchema = z.object({
   hour: z.number(),
   timeZone: z.string(),
   nextDueAt: wireInstant(),
+  days: z.number(),
+  ...subject,
   createdBy: z.string().nullable().describe('The address of the account.'),
   createdAt: wireInstant(),
 });
@@ -123,18 +135,14 @@ export const listParameters = (template: ReportTemplate) =>
     isRequired: !schema.safeParse(undefined).success,
   }));
 
-/** What was asked for, by whom. Names are those of today. */
+/** What was asked for, by whom. */
 const request = {
   template: z.enum(REPORT_TEMPLATES),
   requestedBy: z.string().nullable().describe('The address of the account; null for a schedule.'),
   requestedAt: wireInstant(),
   startAt: wireInstant(),
   endAt: wireInstant(),
-  courseId: z.string().nullable(),
-  courseName: z.string().nullable(),
-  userId: z.string().nullable(),
-  userName: z.string().nullable(),
-  riskLevel: z.enum(RISK_LEVELS).nullable(),
+  ...subject,
 };
 export const reportContentSchema = z.object(request);
 export type ReportContent = z.infer<typeof reportContentSchema>;

@@ -1,7 +1,7 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm';
 import type { ListFindingsInput, Report } from '../../contract/findings';
 import type { Page } from '../../contract/pagination';
-import type { ReportContent } from '../../contract/reports';
+import type { ReportContent, ReportSubject } from '../../contract/reports';
 import { reportJobs, reports } from '../../db/schema';
 import type { DomainContext } from './context';
 import { newestFirst, readPage } from './pages';
@@ -10,9 +10,21 @@ const REPORTS = newestFirst(reports, 'completedAt');
 
 // Names of tables in full: without them, the columns would be those of the inner table. Each is a look-up by key.
 const readText = (expression: string) => sql.raw(expression) as SQL<string | null>;
-const nameOf = (table: 'courses' | 'users', parameter: string) =>
-  readText(`(select t.name from ${table} t
-    where t.integration_id = report_jobs.integration_id and t.id = report_jobs.parameters ->> '${parameter}')`);
+function readSubject(table: 'report_jobs' | 'report_schedules') {
+  const nameOf = (named: 'courses' | 'users', parameter: string) =>
+    readText(`(select t.name from ${named} t
+      where t.integration_id = ${table}.integration_id and t.id = ${table}.parameters ->> '${parameter}')`);
+  return {
+    courseId: readText(`${table}.parameters ->> 'courseId'`),
+    courseName: nameOf('courses', 'courseId'),
+    userId: readText(`${table}.parameters ->> 'userId'`),
+    userName: nameOf('users', 'userId'),
+    riskLevel: readText(`${table}.parameters ->> 'riskLevel'`) as SQL<ReportSubject['riskLevel']>,
+  };
+}
+
+/** What the reports of a schedule are about. */
+export const SCHEDULED_SUBJECT = readSubject('report_schedules');
 
 /** What a report of ours is about, and who asked for it. */
 export const REPORT_CONTENT = {
@@ -21,11 +33,7 @@ export const REPORT_CONTENT = {
   requestedAt: reportJobs.requestedAt,
   startAt: reportJobs.startAt,
   endAt: reportJobs.endAt,
-  courseId: readText(`report_jobs.parameters ->> 'courseId'`),
-  courseName: nameOf('courses', 'courseId'),
-  userId: readText(`report_jobs.parameters ->> 'userId'`),
-  userName: nameOf('users', 'userId'),
-  riskLevel: readText(`report_jobs.parameters ->> 'riskLevel'`) as SQL<ReportContent['riskLevel']>,
+  ...readSubject('report_jobs'),
 };
 
 /** Lists reports, newest first. A report is `Expired` from its `expiresAt` on. */

@@ -5,6 +5,7 @@ import type { Database } from '../../db/client';
 import { integrations, reportSchedules } from '../../db/schema';
 import { recordAct } from '../audit/acts';
 import type { DomainContext } from '../domain/context';
+import { SCHEDULED_SUBJECT } from '../domain/reports';
 import { createId } from '../platform/ids';
 import type { Logger } from '../platform/log';
 import { chooseWindow, DEFAULT_DAYS, nameOf, type RequestContext, readParameters } from './requests';
@@ -82,9 +83,10 @@ const COMPUTE_NEXT_DUE = `
 
 /** Lists the schedules of an integration, oldest first. */
 export async function listReportSchedules({ db, integration }: DomainContext): Promise<ReportSchedule[]> {
-  const { integrationId, parameters: _, ...shown } = getTableColumns(reportSchedules);
+  const { integrationId, parameters, ...shown } = getTableColumns(reportSchedules);
+  const days = sql<number>`coalesce((${parameters} ->> 'days')::int, ${DEFAULT_DAYS}::int)`;
   return db.orm
-    .select(shown)
+    .select({ ...shown, ...SCHEDULED_SUBJECT, days })
     .from(reportSchedules)
     .where(eq(integrationId, integration.id))
     .orderBy(reportSchedules.createdAt, reportSchedules.id);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { timeZoneName } from '../../contract/fields';
 import { dueTimes, windowStart } from '../../server/reports/schedules';
 import { beginWindow } from '../support/clock-window';
-import { started } from '../support/facts';
+import { correlated, started } from '../support/facts';
 import type { TestServer } from '../support/server';
 import { createStaffClient, type StaffClient, startStaffServer } from '../support/staff-client';
 
@@ -139,6 +139,23 @@ describe('a schedule', () => {
     const waiting = (await list()).find((schedule: { id: string }) => schedule.id === id);
     expect(waiting.nextDueAt).toBe(due);
     await sql()`delete from report_schedules where id = ${id}`;
+  });
+
+  it('says what its reports are about, with names', async () => {
+    const page = { pageUrl: 'https://lms.example.edu/courses/42' };
+    await server.ingest(tenant.id, [started('s', page), correlated('s', 'u-1', { user: { id: 'u-1', name: 'Ada' } })]);
+    await sql()`update courses set name = 'Algebra' where integration_id = ${tenant.id}`;
+    const [course] = await sql()`select id from courses where integration_id = ${tenant.id}`;
+    const courseId = course!.id;
+    await create({ ...SESSIONS, ...DAILY, courseId, riskLevel: 'bot', days: 31, name: 'a' });
+    await create({ template: 'user-evidence', format: 'pdf', days: 1, userId: 'u-1', ...DAILY, name: 'b' });
+    await create({ template: 'weekly-overview', format: 'json', ...DAILY, name: 'c' });
+    const all = { courseId: null, courseName: null, userId: null, userName: null, riskLevel: null };
+    expect(await list()).toMatchObject([
+      { ...all, name: 'a', days: 31, courseId, courseName: 'Algebra', riskLevel: 'bot' },
+      { ...all, name: 'b', days: 1, userId: 'u-1', userName: 'Ada' },
+      { ...all, name: 'c', days: 7 },
+    ]);
   });
 
   it('of a course that is gone fails in words', async () => {

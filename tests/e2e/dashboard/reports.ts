@@ -63,6 +63,7 @@ export function registerReportTests(): void {
       await dialog.getByRole('button', { name: 'Create schedule' }).click();
       const row = page.getByRole('table', { name: 'Schedules' }).locator('tbody tr', { hasText: 'Weekly overview' });
       await row.getByText('Tuesdays at 07:00, Europe/Paris').waitFor();
+      await row.getByText('7 days, all sessions').waitFor();
       await row.getByRole('button', { name: 'Delete the schedule of Weekly overview' }).click();
       await page.getByRole('alertdialog').getByRole('button', { name: 'Delete schedule' }).click();
       await page.getByText('No schedules').waitFor();

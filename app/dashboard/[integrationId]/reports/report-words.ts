@@ -1,5 +1,5 @@
 import type { Report } from '../../../../contract/findings';
-import type { ReportContent } from '../../../../contract/reports';
+import type { ReportContent, ReportSchedule, ReportSubject } from '../../../../contract/reports';
 import { isolateName } from '../../components/direction';
 
 const DAY_MS = 86_400_000;
@@ -13,12 +13,13 @@ const RISK_FILTERS: Record<NonNullable<ReportContent['riskLevel']>, string> = {
 /** Says how long the window of a report is: `30 days`, `5 hours`. */
 export function showLength({ startAt, endAt }: ReportContent): string {
   const ms = Date.parse(endAt) - Date.parse(startAt);
-  const [count, unit] = ms >= DAY_MS ? [Math.round(ms / DAY_MS), 'day'] : [Math.round(ms / HOUR_MS), 'hour'];
-  return `${count} ${unit}${count === 1 ? '' : 's'}`;
+  return ms >= DAY_MS ? countOf(Math.round(ms / DAY_MS), 'day') : countOf(Math.round(ms / HOUR_MS), 'hour');
 }
 
+const countOf = (count: number, unit: string) => `${count} ${unit}${count === 1 ? '' : 's'}`;
+
 /** Says what of an integration a report has: `all sessions`, `Algebra, bot sessions only`. */
-export function showFilters({ courseId, courseName, userId, userName, riskLevel }: ReportContent): string {
+export function showFilters({ courseId, courseName, userId, userName, riskLevel }: ReportSubject): string {
   const filters = [
     courseId !== null && (courseName ?? `course ${courseId}`),
     userId !== null && `user ${isolateName(userName ?? userId)}`,
@@ -39,3 +40,7 @@ export const showMaker = ({ status }: Pick<Report, 'status'>) =>
 /** Describes a report in one line. */
 export const describeContent = (content: ReportContent) =>
   `${showLength(content)}, ${showFilters(content)}, asked for by ${showRequester(content)}`;
+
+/** Describes what each report of a schedule has. Empty while an older process, which does not say it, answers. */
+export const describeScheduled = (schedule: Pick<ReportSchedule, 'days'> & ReportSubject) =>
+  schedule.days === undefined ? '' : `${countOf(schedule.days, 'day')}, ${showFilters(schedule)}`;

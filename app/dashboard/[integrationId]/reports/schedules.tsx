@@ -13,6 +13,7 @@ import { useTRPC } from '../../queries';
 import { describeError } from '../../query-client';
 import { useStaff } from '../../staff';
 import { CreateSchedule } from './create-schedule';
+import { describeScheduled } from './report-words';
 import { WEEKDAYS } from './weekdays';
 
 /** Describes when a schedule is due: `Mondays at 06:00, Europe/Paris`. */
@@ -31,10 +32,15 @@ const columnsOf = (isAdmin: boolean, onDelete: (schedule: ReportSchedule) => voi
     key: 'name',
     name: 'Name',
     width: '100%',
-    cell: ({ name }) => (
-      <span className={joinClasses(TRUNCATED, 'font-medium')} title={name}>
-        {name}
-      </span>
+    cell: (schedule) => (
+      <div className="py-1">
+        <span className={joinClasses(TRUNCATED, 'font-medium')} title={schedule.name}>
+          {schedule.name}
+        </span>
+        <span className={joinClasses(TRUNCATED, 'text-muted')} title={describeScheduled(schedule)}>
+          {describeScheduled(schedule)}
+        </span>
+      </div>
     ),
   },
   {

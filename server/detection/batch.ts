@@ -94,7 +94,7 @@ export function readBeacon(value: unknown): Beacon | null {
   const w = own(value, 'w');
   if (w !== undefined && !isWrittenDocuments(w)) return null;
   if (!isEvents(ev, p === undefined ? 0 : p.length, w === undefined ? 0 : w.length)) return null;
-  const beacon: Beacon = { v, k, s, d, n, c: [c[0], c[1]], ev };
+  const beacon: Beacon = { v, k, s, d, n, c: [c[0], readWallTime(c[1])], ev };
   if (p !== undefined) beacon.p = p;
   if (w !== undefined) beacon.w = w.map((id) => (isText(id, 0, MAX_WRITTEN_DOCUMENT_LENGTH) ? id : ''));
   return readOptional(value, beacon) ? beacon : null;
@@ -221,10 +221,11 @@ function isWrittenDocuments(value: unknown): value is string[] {
   return true;
 }
 
-function isClock(value: unknown): value is [number, number] {
-  if (!Array.isArray(value) || value.length !== 2) return false;
-  return isFiniteWithin(value[0], [0, MAX_MAGNITUDE]) && isFiniteWithin(value[1], [-MAX_WALL_MS, MAX_WALL_MS]);
-}
+const isClock = (value: unknown): value is [number, unknown] =>
+  Array.isArray(value) && value.length === 2 && isFiniteWithin(value[0], [0, MAX_MAGNITUDE]);
+
+/** A page can replace `Date`: a wall time that is none is read as 0, which the pixel says where there is none. */
+const readWallTime = (value: unknown): number => (isFiniteWithin(value, [-MAX_WALL_MS, MAX_WALL_MS]) ? value : 0);
 
 function isIntegers(value: unknown, min: number, max: number, bounds: Bounds): value is number[] {
   if (!Array.isArray(value) || value.length < min || value.length > max) return false;

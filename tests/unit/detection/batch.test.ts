@@ -116,6 +116,13 @@ describe('readBeacon', () => {
     expect(readBeacon(onWire(value))).toBeNull();
   });
 
+  it.each([['2026'], [{}], [null], [1e300], [-1e300], [true]])(
+    'reads the wall time %j of a page that has replaced its clock as none',
+    (wallMs) => {
+      expect(readBeacon(onWire({ ...BEACON, c: [1, wallMs] }))).toEqual({ ...BEACON, c: [1, 0] });
+    },
+  );
+
   const { u: _, ...NOBODY } = BEACON;
   it.each<[string, unknown, object]>([
     ['a user without an id', { name: 'Ada' }, {}],

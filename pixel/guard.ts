@@ -12,7 +12,7 @@ export function startDebugging(): void {
 // A page may have a variable of this name later.
 export const clock = performance;
 /** The time of the wall clock, or nothing that is a number: a page can replace `Date`. */
-export const readWallMs = () => guard(() => Date.now())()!;
+export const readWallMs = () => guard(() => +Date.now())()!;
 
 /** Wraps a callback of the browser, so that no fault leaves it. Every listener, timer and promise of the pixel goes through here. */
 export const guard =

@@ -27,7 +27,7 @@ guard(() => {
   const g = gpc === 'ignore' ? 1 : undefined;
   const isRefused = !g && (navigator as { globalPrivacyControl?: boolean }).globalPrivacyControl;
   let isAllowed = consent !== 'wait';
-  let isRunning = false;
+  let isRunning: boolean | undefined;
 
   const start = guard((cause: PageCause = PageCause.load) => {
     if (isRefused || !isAllowed || (document as { prerendering?: boolean }).prerendering || isRunning) return;

@@ -14,10 +14,10 @@ enum Limit {
 export function collectPage(collectUrl: string, fixed: FixedFields, cause: PageCause): void {
   const abort = new AbortController();
   const listen = createListen(abort.signal);
-  let href = '';
-  let address = '';
-  let hiddenMs = Infinity;
-  let isGone = false;
+  let href: string;
+  let address: string;
+  let hiddenMs = document.hidden ? readWallMs() : Infinity;
+  let isGone: boolean | undefined;
 
   function reportPage(pageCause: PageCause, timeMs = 0): void {
     href = location.href;
@@ -37,7 +37,7 @@ export function collectPage(collectUrl: string, fixed: FixedFields, cause: PageC
   /** The sender settles at least once a minute, also while the page is hidden. */
   function settle(): void {
     if (readWallMs() - hiddenMs >= Limit.hiddenMs) {
-      hiddenMs = Infinity;
+      hiddenMs = readWallMs();
       endSession();
     }
     compareAddress();

@@ -1,5 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
+import { readBeacon } from '../../../server/detection/batch';
 import { FIELDS, type PixelHost, watchFaults } from '../../support/pixel-host';
 
 // Pages that do odd things, by mistake or on purpose. Nothing of the pixel may throw into them, and the collector must
@@ -172,6 +173,21 @@ export function registerPageRules(host: PixelHost, browser: () => Browser) {
       expect(host.beacons[0]!.e!.v).toHaveLength(10);
       expect(host.beacons[0]!.s).toMatch(/^[\da-f]{32}$/);
       expect((await listFaults()).filter((fault) => !/replaced by the page/.test(fault))).toEqual([]);
+    });
+
+    it.each<[string, string, boolean]>([
+      ['a date, as libraries do', 'const Real = Date; Date.now = () => new Real();', true],
+      ['a number that JSON lacks', 'Date.now = () => 10n;', false],
+      ['no time', 'Date.now = () => 1e300;', false],
+    ])('can replace its clock by one that answers %s', async (_, script, isTime) => {
+      const page = await host.openPage(browser());
+      const listFaults = await watchFaults(page);
+      await page.addInitScript(script);
+      await page.goto(host.setPage('/', FIELDS + host.tag()));
+      await host.waitForBatches(1);
+      const { c, ...rest } = host.beacons[0]!;
+      expect(readBeacon({ c, ...rest })!.c[1] > 0).toBe(isTime);
+      expect(await listFaults()).toEqual([]);
     });
 
     it('can replace the console and errors, as monitoring tools do, without looking like a driven browser', async () => {

@@ -108,6 +108,31 @@ export function registerSessionRules(host: PixelHost, browser: () => Browser) {
       expect(host.received).toHaveLength(count);
     });
 
+    it('ends after half an hour also if its page was never shown, and so does one that the hidden page begins', async () => {
+      const page = await host.openTimedPage(browser());
+      await page.addInitScript(() => Object.defineProperty(document, 'hidden', { value: true, configurable: true }));
+      await page.goto(host.setPage('/', host.tag()));
+      await host.runClock(page);
+      await host.waitForBatches(1);
+      const waitForEnd = async () => {
+        await page.clock.fastForward(31 * 60_000);
+        await host.runClock(page, 61_000);
+        return host.beacons.at(-1)!;
+      };
+      const last = await waitForEnd();
+      expect(last.x).toBe(1);
+      // As applications do that sign out whoever is away.
+      await page.evaluate(() => history.pushState({}, '', '/signed-out'));
+      await host.runClock(page);
+      await host.waitForEvent('Page', 2);
+      const next = await waitForEnd();
+      expect(next.x).toBe(1);
+      expect(next.s).not.toBe(last.s);
+      const { length } = host.received;
+      await host.runClock(page, 180_000);
+      expect(host.received).toHaveLength(length);
+    });
+
     it.each([
       ['the tag', 'data-user-id="u1"', { id: 'u1' }],
       ['a learning platform', '', { id: 'u1', lms: 1 }],

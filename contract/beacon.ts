@@ -87,7 +87,7 @@ export interface BeaconUser {
 export interface BeaconEnvironment {
   /** navigator.webdriver: 0 false, 1 true, 2 neither. */
   w: 0 | 1 | 2;
-  /** outer width and height, inner width and height, screen width and height, available height, screen x and y (CSS px), device pixel ratio × 1000. */
+  /** outer width and height, inner width and height, screen width and height, available height, screen x and y (CSS px), device pixel ratio × 1000 (−1 if the page has set it). */
   v: [
     outerWidth: number,
     outerHeight: number,

@@ -18,8 +18,9 @@ enum Limit {
 export function cleanAddress(href: string): string {
   const { origin, pathname, searchParams } = new URL(href);
   if (!/^http/.test(href)) return '';
-  const kept = [...searchParams].filter(([name]) => KEPT_PARAMETERS.test(name));
-  const query = kept.map(([name, value]) => `${name}=${cleanPart(encodeURIComponent(value))}`).join('&');
+  const query = [...searchParams]
+    .flatMap(([name, value]) => (KEPT_PARAMETERS.test(name) ? `${name}=${cleanPart(encodeURIComponent(value))}` : []))
+    .join('&');
   return (origin + pathname.split('/').map(cleanPart).join('/') + (query && `?${query}`)).slice(0, Limit.length);
 }
 

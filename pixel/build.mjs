@@ -31,7 +31,10 @@ export async function buildPixel() {
     write: false,
   });
   // Takes 5 % off what esbuild leaves.
-  const { code, error } = minify(outputFiles[0].text, { compress: { passes: 5, inline: 1 } });
+  const { code, error } = minify(outputFiles[0].text, {
+    compress: { passes: 3, inline: 1 },
+    output: { quote_style: 2 },
+  });
   if (error) throw error;
   const bytes = Buffer.from(code);
   const hash = createHash('sha256').update(bytes).digest('hex').slice(0, HASH_LENGTH);

@@ -24,7 +24,8 @@ export function readEnvironment(isRevived: boolean | undefined): BeaconEnvironme
       screen.availHeight,
       screenX,
       screenY,
-      devicePixelRatio * 1000,
+      // Some pages set it to 1 in order to draw less. Then nobody knows how their pixels relate to the screen's.
+      describe(window, 'devicePixelRatio')!.get && devicePixelRatio * 1000,
     ].map(toInteger) as BeaconEnvironment['v'],
     h: [about.hardwareConcurrency, about.deviceMemory, about.maxTouchPoints, about.plugins.length].map(
       toInteger,
@@ -41,9 +42,10 @@ export function readEnvironment(isRevived: boolean | undefined): BeaconEnvironme
 /** Whether the browser made a function. What a page has bound or put behind a proxy has no name in its text. */
 const NATIVE = /\w\(\) {\s*\[native/;
 
+const describe = Object.getOwnPropertyDescriptor;
+
 const isWebdriverChanged = () =>
-  !NATIVE.test(Object.getOwnPropertyDescriptor(Navigator.prototype, 'webdriver')!.get as never) ||
-  Object.getOwnPropertyDescriptor(navigator, 'webdriver');
+  !NATIVE.test(describe(Navigator.prototype, 'webdriver')!.get as never) || describe(navigator, 'webdriver');
 
 /**
  * Counts how often the browser reads an error that is given to the console. It does so more often while something is

@@ -89,7 +89,7 @@ function listenToMoves(): () => void {
     // Scripts can make events too. What they press and type is reported.
     if (event.pointerType === 'touch' || !event.isTrusted) return;
     const { clientX, clientY } = event;
-    const error = Math.abs(event.movementX - event.screenX + lastX) + Math.abs(event.movementY - event.screenY + lastY);
+    const error = Math.hypot(event.movementX - event.screenX + lastX, event.movementY - event.screenY + lastY);
     if (lastMs && event.timeStamp - lastMs < Limit.moveGapMs && error > Limit.moveErrorPx) mismatched++;
     lastMs = event.timeStamp;
     lastX = event.screenX;
@@ -236,9 +236,9 @@ const KEYS = 'Enter,Backs,Delet,Tab,Arrow,Shift,CapsL,Contr Alt AltGr Meta,Dead 
 function classifyKey(event: KeyboardEvent): KeyClass {
   const { key } = event;
   if (event.isComposing) return KeyClass.composition;
-  if ([...key].length > 1) return findName(KEYS, key.slice(0, 5), KeyClass.other - KeyClass.enter) + KeyClass.enter;
+  if (/../u.test(key)) return findName(KEYS, key.slice(0, 5), KeyClass.other - KeyClass.enter) + KeyClass.enter;
   if (mayHidePassword(findTarget(event))) return KeyClass.other;
-  if (key === ' ') return KeyClass.space;
+  if (/ /.test(key)) return KeyClass.space;
   if (/\d/.test(key)) return KeyClass.digit;
   return /\p{Lu}/u.test(key) ? KeyClass.capital : /\p{L}/u.test(key) ? KeyClass.letter : KeyClass.punctuation;
 }

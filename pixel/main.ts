@@ -33,7 +33,7 @@ guard(() => {
     if (isRefused || !isAllowed || (document as { prerendering?: boolean }).prerendering || isRunning) return;
     isRunning = true;
     const i = device === 'off' ? forgetDevice() : findDevice();
-    const { href } = new URL(`${host.replace(/\/$/, '')}/collect`, script.src);
+    const { href } = new URL(host.replace(/\/?$/, '/collect'), script.src);
     collectPage(href, { k, i, g }, cause);
   });
 

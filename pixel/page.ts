@@ -67,7 +67,7 @@ export function collectPage(collectUrl: string, fixed: FixedFields, cause: PageC
   });
   listen('pageshow', ({ timeStamp, persisted }) => {
     if (!persisted) return;
-    isGone = false;
+    isGone = undefined;
     settle();
     hiddenMs = Infinity;
     noteEnvironment(true);

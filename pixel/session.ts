@@ -31,7 +31,7 @@ export const forgetSession = () => store('sessionStorage', 'removeItem');
 /** Answers that there is no id. */
 export const forgetDevice = () => store('localStorage', 'removeItem') as undefined;
 
-const readDevice = () => ID.exec(store('localStorage', 'getItem')!)?.[0];
+const readDevice = () => store('localStorage', 'getItem')?.match(ID)?.[0];
 /** Finds the device's random id, or draws one. It counts only if it was stored, because another page must find it again. */
 export function findDevice(): string | undefined {
   if (!readDevice()) store('localStorage', 'setItem', drawId());

@@ -78,6 +78,7 @@ describe.each(BROWSERS.map((each) => [each.name, each] as const))('in %s', (name
     const { w, v, q } = host.beacons[0]!.e!;
     expect(w).toBe(1);
     expect(v.every((size) => Math.abs(size) < 10_000)).toBe(true);
+    expect(v[9]).toBe(1_000);
     // Only Chromium tells whether its inspector is in use.
     expect(q[0] > 0).toBe(name === 'Chromium');
     const types = host.received.map(({ headers }) => headers['content-type']?.split(';')[0]);

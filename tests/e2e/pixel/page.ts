@@ -190,6 +190,18 @@ export function registerPageRules(host: PixelHost, browser: () => Browser) {
       expect(await listFaults()).toEqual([]);
     });
 
+    it('can set its pixel ratio, and its visitors stand between no pixels of the screen', async () => {
+      const page = await host.openPage(browser(), { deviceScaleFactor: 1.25 });
+      await page.goto(host.setPage('/plain', host.tag()));
+      const [plain] = await host.waitForBatches(1);
+      expect(plain!.e!.v[9]).toBe(1_250);
+      await page.goto(host.setPage('/', `<script>devicePixelRatio = 1;</script>${host.tag()}`));
+      const findOther = () => host.beacons.find(({ d, e }) => e && d !== plain!.d);
+      await expect.poll(findOther).toBeDefined();
+      expect(findOther()!.e!.v[9]).toBe(-1);
+      expect(await page.evaluate(() => devicePixelRatio)).toBe(1);
+    });
+
     it('can replace the console and errors, as monitoring tools do, without looking like a driven browser', async () => {
       const page = await host.openTimedPage(browser());
       await page.addInitScript(() => {

@@ -169,6 +169,13 @@ export const POINTING_CASES: Record<string, Case[]> = {
     ),
     ['another pixel ratio', 'notMeasured', presses(3, BETWEEN), sizes([...WINDOW.slice(0, 9), 1250]), WINDOWS],
     [
+      'a page that sets its pixel ratio',
+      'notMeasured',
+      presses(3, BETWEEN),
+      sizes([...WINDOW.slice(0, 9), -1]),
+      WINDOWS,
+    ],
+    [
       'a page that is not, whose offsets are rounded',
       'found',
       both(presses(2, BETWEEN), presses(1, { ...BETWEEN, screenX10: 110 })),

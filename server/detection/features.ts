@@ -40,6 +40,8 @@ export interface Features extends TraceSource, PressesByOrigin {
   marks: readonly Sighting<number>[];
   hasTouch: boolean;
   hasPen: boolean;
+  /** Whether somebody, or a program, pressed with a mouse. */
+  hasMouse: boolean;
   moves: Moves;
   /** Times of keys and presses, how many of them are multiples of 100 ms, and which tenths of a millisecond they have (bits). */
   times: { count: number; coarse: number; tenths: number };
@@ -78,6 +80,7 @@ const MERGES: { [Name in keyof Features]: Merge<Features[Name]> } = {
   marks: mergeSightings,
   hasTouch: either,
   hasPen: either,
+  hasMouse: either,
   moves: mergeFields<Moves>({
     count: add,
     mismatched: add,
@@ -126,6 +129,7 @@ export function sumUpDeeds(source: TraceSource, deeds: Deeds): Features {
     marks: listSightings(deeds.marks),
     hasTouch,
     hasPen: presses.some(({ pointer }) => pointer === 'pen'),
+    hasMouse: presses.some(({ pointer, isTrusted }) => pointer === 'mouse' && isTrusted),
     moves: { ...moves },
     times: { ...times },
     keyCount: keys.length,

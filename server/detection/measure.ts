@@ -1,7 +1,7 @@
 import { EventCode } from '../../contract/beacon';
 import type { Deeds } from './deeds';
 import { type DocumentState, NEVER, noticeStir } from './document-state';
-import { addMoves, takeClick, takePress, takeRelease, takeScroll, takeWheel } from './pointing';
+import { addMoves, takeClick, takePress, takeRelease, takeScroll, takeTouch, takeWheel } from './pointing';
 import { noteFocus, stopAwaitingFocus } from './press-focus';
 import type { TraceEvent } from './trace';
 import { takeFocus, takeInput, takeKeyDown, takeKeyUp } from './writing';
@@ -72,8 +72,7 @@ export function measureEvent(state: DocumentState, event: TraceEvent, deeds: Dee
       takeFocus(state, event, deeds);
       break;
     case EventCode.Touch:
-      deeds.hasTouch = true;
-      state.deedMs = event.timeMs;
+      takeTouch(state, event, deeds);
       break;
     case EventCode.Visibility:
     case EventCode.Leave:

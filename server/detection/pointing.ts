@@ -75,7 +75,8 @@ export function takePress(state: DocumentState, event: Event<EventCode.Press>, d
     screenOffset: { x: event.screenX10 / 10, y: event.screenY10 / 10 },
   };
   deeds.presses.push(press);
-  if (pointer === 'touch') deeds.hasTouch = true;
+  // A pen, too, taps the keyboard on the screen, or writes by hand.
+  if (pointer !== 'mouse') deeds.hasTouch = true;
   countTime(deeds, timeMs);
   if (isJudged && !state.isUntold && timeMs - state.doneMs >= MIN_PAUSE_MS) {
     const isSilent = state.stirMs >= timeMs - APPROACH_MS && moves <= MAX_APPROACH_MOVES;
@@ -97,6 +98,17 @@ export function takePress(state: DocumentState, event: Event<EventCode.Press>, d
 
 /** Whether a CSS pixel is a pixel of the screen. There Chromium rounds the places of presses for assistive technology. */
 const hasPlainRatio = ({ environments }: Deeds): boolean => environments.at(-1)?.thing.v[9] === 1_000;
+
+/** The browser tells of a touch twice, in events of the same time. Some round times to 100 ms. */
+const SAME_TOUCH_MS = 100;
+
+/** Notes a touch. Firefox that resists fingerprinting can say of its press that it is one of a mouse. */
+export function takeTouch(state: DocumentState, event: Event<EventCode.Touch>, deeds: Deeds): void {
+  const { press } = state;
+  if (press && isTrusted(event) && event.timeMs - press.timeMs <= SAME_TOUCH_MS) changeDeed(press).pointer = 'touch';
+  deeds.hasTouch = true;
+  state.deedMs = event.timeMs;
+}
 
 /** Measures how long the press before was held. */
 export function takeRelease(state: DocumentState, event: Event<EventCode.Release>): void {

@@ -181,6 +181,7 @@ const TRAITS: readonly Trait[] = [
   { shows: ({ assistedCount }) => assistedCount > 0, assumed: { assistedCount: 1 }, known: new WeakMap() },
   // Keyboards on the screen write long after a touch, also on the next page.
   { shows: ({ hasTouch }) => hasTouch, assumed: { hasTouch: true }, known: new WeakMap() },
+  { shows: ({ hasMouse }) => hasMouse, assumed: { hasMouse: true }, known: new WeakMap() },
 ];
 
 /** Judges parts of one session. Assistive technology and touches that one of them shows are in use in all of them. */

@@ -1,4 +1,5 @@
-import { isFirefox, judgeShare, NOT_MEASURED, type Rule } from './rule';
+import { isFirefox, judgeShare, mayTypeOnScreen, NOT_MEASURED, type Rule } from './rule';
+import { SCREEN_KEYBOARD } from './typing';
 
 export const capitalWithoutShiftRule: Rule = {
   ...{ flag: 'capital-without-shift', group: 'integrity', expected: 'below 0.6 of the capitals' },
@@ -8,7 +9,7 @@ export const capitalWithoutShiftRule: Rule = {
     'which can hide Shift for privacy',
   plainly: 'Capitals were typed without Shift or Caps Lock. A keyboard cannot do that.',
   exempts: {
-    touch: 'is not judged',
+    touch: SCREEN_KEYBOARD,
     'switch-access': 'an on-screen keyboard holds Shift, or its keys have no code',
     dictation: 'its keys have no code, or come as phrases or words after a pause in which they can be spoken',
     'input-method': 'its keys are no capitals, or have no code',
@@ -17,7 +18,7 @@ export const capitalWithoutShiftRule: Rule = {
   touches: {},
   reference: 'W3C UI Events, modifier keys',
   judge(features) {
-    if (isFirefox(features) || features.hasTouch) return NOT_MEASURED;
+    if (isFirefox(features) || mayTypeOnScreen(features)) return NOT_MEASURED;
     return judgeShare(features.unshiftedCapitals, { needed: 3, share: 0.6 });
   },
 };

@@ -1,10 +1,12 @@
 import { findPresses } from '../mouse-presses';
-import { decide, NOT_MEASURED, type Rule } from './rule';
+import { decide, isAppleMobile, NOT_MEASURED, type Rule } from './rule';
 
 export const exactCentreRule: Rule = {
   ...{ flag: 'exact-centre', group: 'pointer', expected: 'below 0.6 of the presses' },
   sees: 'Presses in the exact middle of elements, within a pixel.',
-  needs: '3 presses of a mouse on elements of at least 10 pixels',
+  needs:
+    '3 presses of a mouse on elements of at least 10 pixels, not on iPhones and iPads, whose pointers may snap to what they ' +
+    'press',
   plainly: 'The mouse hit the exact middle of what it pressed, again and again. Voice control can do that too.',
   exempts: {
     touch: 'only a mouse is judged',
@@ -16,7 +18,7 @@ export const exactCentreRule: Rule = {
   reference: null,
   judge(features) {
     const centred = findPresses(features, 'centred');
-    if (centred.count < MIN_PRESSES) return NOT_MEASURED;
+    if (centred.count < MIN_PRESSES || isAppleMobile(features)) return NOT_MEASURED;
     const share = centred.marked / centred.count;
     // The middle of small elements is hit by chance too, but not three times.
     return decide(centred.marked >= MIN_PRESSES && share >= 0.6, share, centred.momentsMs);

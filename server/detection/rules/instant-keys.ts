@@ -1,5 +1,5 @@
 import { computeMedian } from '../statistics';
-import { decide, hasCoarseClock, NOT_MEASURED, type Rule } from './rule';
+import { decide, hasCoarseClock, mayTypeOnScreen, NOT_MEASURED, type Rule } from './rule';
 import { isEnoughTyping, isSlowTyping, TYPING_EXEMPTIONS, TYPING_REFERENCE } from './typing';
 
 export const instantKeysRule: Rule = {
@@ -20,7 +20,7 @@ export const instantKeysRule: Rule = {
   reference: TYPING_REFERENCE,
   judge(features) {
     const { keyHolds } = features;
-    if (!isEnoughTyping(keyHolds) || isSlowTyping(keyHolds) || hasCoarseClock(features) || features.hasTouch)
+    if (!isEnoughTyping(keyHolds) || isSlowTyping(keyHolds) || hasCoarseClock(features) || mayTypeOnScreen(features))
       return NOT_MEASURED;
     const median = computeMedian(keyHolds.times);
     const { marked, count, momentsMs } = keyHolds.suspected;

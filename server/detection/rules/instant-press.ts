@@ -1,13 +1,14 @@
 import { findPresses } from '../mouse-presses';
 import { computeDeviation, computeMedian } from '../statistics';
-import { decide, hasCoarseClock, isFirefox, NOT_MEASURED, type Rule } from './rule';
+import { decide, hasCoarseClock, isAppleMobile, isFirefox, NOT_MEASURED, type Rule } from './rule';
 
 export const instantPressRule: Rule = {
   ...{ flag: 'instant-press', group: 'pointer', expected: '12 ms or more, and not always the same' },
   sees: 'Buttons that are held for less than 12 ms, in the exact middle; or always equally long.',
   needs:
-    '3 presses of a mouse, 5 to call them equal; a clock that is not rounded to 100 ms, nor, to call them equal, to the ' +
-    'sixtieth of a second, as in Firefox that resists fingerprinting',
+    '3 presses of a mouse, 5 to call them equal; not short ones on iPhones and iPads, whose pointers may snap to the middle; a ' +
+    'clock that is not rounded to 100 ms, nor, to call them equal, to the sixtieth of a second, as in Firefox that resists ' +
+    'fingerprinting',
   plainly: 'The mouse button was held for almost no time, or always equally long. A finger cannot do that.',
   exempts: {
     touch: 'only a mouse is judged',
@@ -27,7 +28,7 @@ export const instantPressRule: Rule = {
     const median = computeMedian(holds);
     const isEqual = median >= MIN_CONSTANT_MS && computeDeviation(holds) < MAX_DEVIATION_MS;
     const isConstant = holds.count >= 5 && isEqual && !(isFirefox(features) && isOfFrames(median));
-    const isHasty = hasty.marked * 2 >= hasty.count;
+    const isHasty = !isAppleMobile(features) && hasty.marked * 2 >= hasty.count;
     return decide(isHasty || isConstant, median, (isHasty ? hasty : findPresses(features, 'released')).momentsMs);
   },
 };

@@ -61,6 +61,24 @@ export const isFirefox = ({ userAgent }: Features): boolean => /Firefox\//.test(
 /** Not Android, which says Linux too. */
 export const isLinux = ({ userAgent }: Features): boolean =>
   userAgent.includes('Linux') && !userAgent.includes('Android');
+/** Whether the screen is one for touch, or may be one because nothing is known of it. */
+export const mayHaveTouch = ({ environments }: Features): boolean =>
+  environments.length === 0 || environments.some(({ thing }) => thing.h[2] !== 0);
+/** An iPad asks for the desktop site, as Safari on a Macintosh. A Macintosh has no touch screen. */
+export const isAppleMobile = (features: Features): boolean =>
+  /iPhone|iPad|iPod/.test(features.userAgent) ||
+  (features.userAgent.includes('Macintosh') && !isChromium(features) && !isFirefox(features) && mayHaveTouch(features));
+/** Not an Android that asks for the desktop site: it says what Linux says. */
+export const isMobile = (features: Features): boolean =>
+  /Android|Mobile|Tablet/.test(features.userAgent) || isAppleMobile(features);
+/**
+ * Whether a keyboard on the screen may write. It may before anybody has touched the page, too: the page can put the focus into a
+ * field, and the pixel can come late. Who presses with a mouse has a keyboard.
+ */
+export const mayTypeOnScreen = (features: Features): boolean =>
+  features.hasTouch ||
+  isMobile(features) ||
+  (!features.hasMouse && features.environments.some(({ thing }) => thing.h[2] > 0));
 export const isWindows = ({ userAgent }: Features): boolean => userAgent.includes('Windows NT');
 
 /** Whether the page is in a frame, whose sizes and scale say nothing about the window. */

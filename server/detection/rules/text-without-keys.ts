@@ -1,4 +1,5 @@
-import { decide, NOT_MEASURED, type Rule } from './rule';
+import { decide, mayTypeOnScreen, NOT_MEASURED, type Rule } from './rule';
+import { SCREEN_KEYBOARD } from './typing';
 
 export const textWithoutKeysRule: Rule = {
   ...{ flag: 'text-without-keys', group: 'typing', expected: 'below 0.5 of the text' },
@@ -8,7 +9,7 @@ export const textWithoutKeysRule: Rule = {
   needs: '30 characters in a text area',
   plainly: 'Text appeared that nobody typed, pasted or dictated. It came faster than anybody speaks.',
   exempts: {
-    touch: 'is not judged',
+    touch: SCREEN_KEYBOARD,
     'switch-access': 'an on-screen keyboard sends keys, and word completion short texts',
     dictation: 'comes slower than 25 ms a character',
     'input-method': 'comes as a composition, which does not count',
@@ -16,9 +17,9 @@ export const textWithoutKeysRule: Rule = {
   },
   touches: {},
   reference: 'W3C Input Events, `inputType`',
-  judge({ insertions, hasTouch }) {
-    if (hasTouch) return NOT_MEASURED;
-    const { length, keylessLength, momentsMs } = insertions;
+  judge(features) {
+    if (mayTypeOnScreen(features)) return NOT_MEASURED;
+    const { length, keylessLength, momentsMs } = features.insertions;
     if (length < MIN_LENGTH) return NOT_MEASURED;
     const share = keylessLength / length;
     return decide(keylessLength >= MIN_LENGTH && share >= 0.5, share, momentsMs);

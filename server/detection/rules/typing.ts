@@ -1,9 +1,13 @@
 import type { Typing } from '../typing';
 import type { Rule } from './rule';
 
+/** How rules on what is written exempt touch screens. */
+export const SCREEN_KEYBOARD =
+  'is not judged, nor are phones, tablets, and other touch screens on which no mouse was used: a keyboard on the screen has ' +
+  'codes that nobody holds, capitals without Shift, and text without keys';
 /** Whom the rules on typed keys exempt. They judge the same keys. */
 export const TYPING_EXEMPTIONS: Rule['exempts'] = {
-  touch: 'is not judged: keys of a keyboard on the screen can have codes',
+  touch: SCREEN_KEYBOARD,
   'switch-access': 'slow typing and short phrases after a pause (word completion) are not judged',
   dictation: 'its keys have no code, or come as phrases or words after a pause in which they can be spoken',
   'input-method': 'its keys write no characters, or have no code',

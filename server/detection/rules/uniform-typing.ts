@@ -1,5 +1,5 @@
 import { computeDeviation, computeMean, computeMedian } from '../statistics';
-import { decide, hasCoarseClock, NOT_MEASURED, type Rule } from './rule';
+import { decide, hasCoarseClock, mayTypeOnScreen, NOT_MEASURED, type Rule } from './rule';
 import { isEnoughTyping, isSlowTyping, TYPING_EXEMPTIONS, TYPING_REFERENCE } from './typing';
 
 export const uniformTypingRule: Rule = {
@@ -20,7 +20,7 @@ export const uniformTypingRule: Rule = {
       !isEnoughTyping(keyIntervals) ||
       isSlowTyping(keyIntervals) ||
       hasCoarseClock(features) ||
-      features.hasTouch
+      mayTypeOnScreen(features)
     )
       return NOT_MEASURED;
     const mean = computeMean(times);

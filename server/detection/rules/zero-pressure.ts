@@ -1,6 +1,5 @@
-import type { Features } from '../features';
 import { findPresses } from '../mouse-presses';
-import { isChromium, isFirefox, isLinux, judgeShare, NOT_MEASURED, type Rule } from './rule';
+import { isChromium, isFirefox, isLinux, isMobile, judgeShare, mayHaveTouch, NOT_MEASURED, type Rule } from './rule';
 
 export const zeroPressureRule: Rule = {
   ...{ flag: 'zero-pressure', group: 'integrity', expected: 'below 0.5 of the presses' },
@@ -10,7 +9,7 @@ export const zeroPressureRule: Rule = {
     'first, and stands on whole pixels. So a press counts if its element got the focus from it or if it is between ' +
     'pixels, and in a session with such a press the others count too.',
   needs:
-    '2 presses of a mouse in Chromium or Firefox, not on Android: older versions there, and of Safari, report no ' +
+    '2 presses of a mouse in Chromium or Firefox, not on phones and tablets: older Android and Safari report no ' +
     'pressure of any mouse. An Android that asks for the desktop site says that it is Linux, so there the screen must be ' +
     'known not to be one for touch',
   plainly: 'The mouse button was pressed without pressure. A real mouse reports a pressure of one half.',
@@ -22,12 +21,9 @@ export const zeroPressureRule: Rule = {
   reference: 'W3C Pointer Events, `pressure`',
   judge(features) {
     const isKnown = isChromium(features) || isFirefox(features);
-    if (!isKnown || features.userAgent.includes('Android') || isDesktopSite(features)) return NOT_MEASURED;
+    // A tablet with Android may ask for the desktop site, as for Linux.
+    const isTablet = isMobile(features) || (isLinux(features) && mayHaveTouch(features));
+    if (!isKnown || isTablet) return NOT_MEASURED;
     return judgeShare(findPresses(features, 'pressureless'), { needed: 2, share: 0.5 });
   },
 };
-
-/** Whether the device may be a tablet with Android: Chrome asks for the desktop site on large ones, as for Linux. */
-const isDesktopSite = (features: Features): boolean =>
-  isLinux(features) &&
-  (features.environments.length === 0 || features.environments.some(({ thing }) => thing.h[2] !== 0));

@@ -112,6 +112,7 @@ export const POINTING_CASES: Record<string, Case[]> = {
     ['Chrome on Android, which reported none', 'notMeasured', presses(9, { pressurePercent: 0 }), {}, ANDROID],
     ['Chrome on Android that asks for the desktop site', 'notMeasured', driven(9), { h: [8, 4, 5, 0] }],
     ['a program that presses twice at one place', 'found', both(driven(3), again(3))],
+    ['a phone whose keys move a pointer', 'notMeasured', driven(9), {}, FIREFOX.replace('X11; Linux x86_64', 'Mobile')],
     ['touch', 'notMeasured', presses(3, { pressurePercent: 0, pointer: 2 })],
     ['a pen', 'notMeasured', presses(3, { pressurePercent: 0, pointer: 1 })],
     ['presses that a script made', 'notMeasured', presses(3, { pressurePercent: 0, flags: 0 })],

@@ -26,11 +26,14 @@ export interface PageState {
   /** What was copied or cut on the page and is still there to be pasted; its length is −1 where unknown. */
   copied: { timeMs: number; length: number; isCut: boolean } | null;
   removed: { timeMs: number; length: number };
+  /** How many characters were composed or corrected since anything else changed the text: dictation writes its last words again. */
+  composedLength: number;
 }
 
 export const createPageState = (): PageState => ({
   ...{ key: null, keyCount: 0, noticedMs: 0, isComposing: false, composedMs: NEVER, clip: null, copied: null },
   ...{ removed: { timeMs: NEVER, length: 0 }, inputMs: NEVER, stream: createTextStream() },
+  composedLength: 0,
 });
 
 /** A field before an Input. */
@@ -135,6 +138,9 @@ export function traceInput(state: PageState, field: FieldState, event: Event<Eve
   // Of a field that is new, or of which something was lost, what is not inserted now was there before.
   const before = field.length ?? after - (isRemoval ? 0 : inserted);
   const grown = after - before;
+  const replaced = countReplaced(state, event, inserted, grown);
+  // What was deleted is replaced once.
+  if (replaced > 0) state.removed = { ...state.removed, length: Math.max(0, state.removed.length - replaced) };
   const change: TextChange = {
     source: 'restored',
     length: 0,
@@ -156,7 +162,7 @@ export function traceInput(state: PageState, field: FieldState, event: Event<Eve
     change.source = 'composed';
     change.length = Math.max(0, grown);
   } else {
-    const amount = isTrusted(event) ? inserted : Math.max(0, grown);
+    const amount = isTrusted(event) ? inserted - replaced : Math.max(0, grown);
     change.source = findSource(state, field, event, amount);
     const isReplaced = change.source === 'composed';
     change.length = isReplaced ? Math.max(0, Math.min(amount, grown)) : amount;
@@ -168,11 +174,34 @@ export function traceInput(state: PageState, field: FieldState, event: Event<Eve
   if (change.source === 'typed') change.key = state.key;
   state.key = null;
   state.keyCount = 0;
+  state.composedLength = countComposed(state, change, type, Math.min(grown, inserted - replaced));
   noticeInput(state, timeMs);
   field.length = after;
   field.inputMs = timeMs;
   field.missing = Math.max(0, field.missing + change.deleted - countRestored(change));
   return change;
+}
+
+/**
+ * Counts what is no new text in an Input without a key: it replaces what it wrote before, as the dictation of iPhones does with each
+ * word, or a word by one that the keyboard proposes.
+ */
+function countReplaced(
+  { key, clip, removed, composedLength }: PageState,
+  { type, timeMs }: Event<EventCode.Input>,
+  inserted: number,
+  grown: number,
+): number {
+  const isClip = clip !== null && timeMs - clip.timeMs < ECHO_MS;
+  if (INPUT_TYPES[type] !== 'insertText' || key !== null || isClip) return 0;
+  const isAfterRemoval = timeMs - removed.timeMs < ECHO_MS;
+  const replaced = Math.min(inserted, Math.max(0, inserted - grown) + (isAfterRemoval ? removed.length : 0));
+  return replaced <= composedLength || inserted <= MAX_COMPLETION_LENGTH ? replaced : 0;
+}
+
+function countComposed({ composedLength }: PageState, { source }: TextChange, type: string, grown: number): number {
+  if (type === 'deleteContent') return composedLength;
+  return source === 'composed' || source === 'corrected' ? Math.max(0, composedLength + grown) : 0;
 }
 
 const countRestored = ({ source, length, earlierSource, earlierLength }: TextChange): number =>

@@ -206,6 +206,37 @@ export function dictateWords(page: WrittenPage, characters: number): WrittenPage
   return page;
 }
 
+/**
+ * Speaks to an iPhone: with each word it writes all of the phrase again, in place of what it wrote. At the end it sets the marks, or
+ * deletes the phrase and writes it once more.
+ */
+export function dictateToPhone(page: WrittenPage, characters: number, isDeletedFirst = false): WrittenPage {
+  while (page.length < characters) {
+    const words = 4 + Math.floor(16 * page.random());
+    page.wait(between(page, 700, 2_500));
+    for (let n = 1; n <= words; n++) page.wait(between(page, 180, 500)).input('insertText', 6 * n, 6);
+    page.wait(between(page, 100, 600));
+    if (isDeletedFirst)
+      page
+        .input('deleteContent', 0, -6 * words)
+        .wait(4)
+        .input('insertText', 6 * words + 2);
+    else page.input('insertText', 6 * words + 2, 2);
+  }
+  return page;
+}
+
+/** Begins words on the screen of a phone, which proposes the rest: a tap replaces what was typed. */
+export function chooseOnPhone(page: WrittenPage, characters: number): WrittenPage {
+  for (let words = 0; page.length < characters; words++) {
+    if (words % 5 === 4) page.wait(between(page, 3_000, 20_000));
+    const typed = 2 + Math.floor(10 * page.random());
+    for (let n = 0; n < typed; n++) page.wait(between(page, 90, 220)).key('letter', () => page.input('insertText', 1));
+    page.wait(between(page, 160, 400)).input('insertText', typed + 4, 4);
+  }
+  return page;
+}
+
 /** An extension writes the words of a language model as they come. */
 export function stream(page: WrittenPage, characters: number, everyMs = 15): WrittenPage {
   while (page.length < characters) page.wait(between(page, everyMs / 2, everyMs * 2.5)).input('insertText', 4);

@@ -71,6 +71,11 @@ const remove =
         ...{ type: INPUT_TYPES.indexOf('deleteContent'), insertedLength: 0, valueLength: 1_000 - length },
       },
     );
+const write60: Before = (state) => {
+  const event = { code: EventCode.Input, timeMs: NOW_MS - 4, atMs: 0, field: 0, flags: trusted } as const;
+  const fields = { type: INPUT_TYPES.indexOf('insertText'), insertedLength: 60, valueLength: 1_000 };
+  traceInput(state, { length: 940, inputMs: 0, missing: 0 }, { ...event, ...fields });
+};
 const noCode = { flags: trusted };
 const lately = { inputMs: NOW_MS - 500 };
 const justNow = { inputMs: NOW_MS - 249 };
@@ -215,6 +220,62 @@ describe('text of an Input', () => {
     ],
   ])('of %s is %s', (_, source, written) => {
     expect(trace(written)).toMatchObject({ source, length: written.length });
+  });
+});
+
+describe('text without a key that replaces other text', () => {
+  const composed =
+    (length: number): Before =>
+    (state) => {
+      state.composedLength = length;
+    };
+  it.each<[what: string, source: string, length: number, written: Written]>([
+    ['what was dictated', 'composed', 6, { length: 96, more: -90, before: [composed(90)] }],
+    ['it, and is shorter', 'composed', 0, { length: 80, more: -90, before: [composed(90)] }],
+    ['more than was dictated', 'inserted', 96, { length: 96, more: -90, before: [composed(89)] }],
+    ['it by what nobody can have spoken', 'inserted', 11, { length: 101, more: -90, before: [composed(90)] }],
+    ['it by what was spoken', 'composed', 11, { length: 101, more: -90, before: [composed(90), quiet(275)] }],
+    ['it by what is faster', 'inserted', 11, { length: 101, more: -90, before: [composed(90), quiet(274)] }],
+    ['what was deleted just now', 'composed', 6, { length: 96, before: [composed(90), remove(999.9, 90)] }],
+    ['what was deleted before', 'inserted', 96, { length: 96, before: [composed(90), remove(1_000, 90)] }],
+    ['a typed word, as a phone proposes', 'composed', 4, { length: 60, more: -56 }],
+    ['a typed sentence', 'inserted', 61, { length: 61, more: -57 }],
+    ['a word, as an editor pastes', 'pasted', 60, { length: 60, more: -56, before: [clipboard('paste', 999.9, 60)] }],
+    ['a word after a paste', 'composed', 4, { length: 60, more: -56, before: [clipboard('paste', 1_000, 60)] }],
+    ['what was dictated, by a page', 'inserted', 96, { type: 'none', length: 96, more: -90, before: [composed(90)] }],
+  ])('%s is %s', (_, source, length, written) => {
+    expect(trace(written)).toMatchObject({ source, length });
+  });
+
+  it('replaces what was deleted once', () => {
+    const written = { length: 60, before: [remove(5, 60), write60] };
+    expect(trace(written)).toMatchObject({ source: 'inserted', length: 60 });
+    expect(trace({ ...written, before: [remove(5, 60)] })).toMatchObject({ source: 'composed', length: 0 });
+  });
+
+  it('counts what was composed until something else is written', () => {
+    const state = createPageState();
+    const field: FieldState = { length: 0, inputMs: 0, missing: 0 };
+    let timeMs = NOW_MS;
+    const write = (
+      type: (typeof INPUT_TYPES)[number],
+      insertedLength: number,
+      valueLength: number,
+      afterMs = 5_000,
+    ) => {
+      timeMs += afterMs;
+      const event = { code: EventCode.Input, timeMs, atMs: 0, field: 0, flags: trusted } as const;
+      traceInput(state, field, { ...event, type: INPUT_TYPES.indexOf(type), insertedLength, valueLength });
+      return state.composedLength;
+    };
+    expect(write('insertText', 40, 40)).toBe(40);
+    expect(write('insertText', 46, 46)).toBe(46);
+    expect(write('insertReplacement', 8, 45)).toBe(45);
+    expect(write('insertComposition', 5, 50)).toBe(50);
+    expect(write('deleteContent', 0, 0)).toBe(50);
+    expect(write('insertText', 52, 52, 5)).toBe(52);
+    followKey(state, KEY_CLASSES.indexOf('letter'), trusted | hasCode, timeMs + 4_990);
+    expect(write('insertText', 1, 53)).toBe(0);
   });
 });
 

@@ -87,7 +87,8 @@ export function takePress(state: DocumentState, event: Event<EventCode.Press>, d
   const isOfHand = pointer === 'mouse' && press.hasPressure;
   for (const jump of state.jumps)
     if (isOfHand && timeMs - jump.timeMs <= JUMP_TO_PRESS_MS) changeDeed(jump).isUsed = true;
-  state.rest = place;
+  // A finger and a pen leave the mouse where it is.
+  state.rest = pointer === 'mouse' ? place : null;
   state.moveEvents = 0;
   state.moveCount = 0;
   state.press = { deed: press, deeds, timeMs };
@@ -105,7 +106,10 @@ const SAME_TOUCH_MS = 100;
 /** Notes a touch. Firefox that resists fingerprinting can say of its press that it is one of a mouse. */
 export function takeTouch(state: DocumentState, event: Event<EventCode.Touch>, deeds: Deeds): void {
   const { press } = state;
-  if (press && isTrusted(event) && event.timeMs - press.timeMs <= SAME_TOUCH_MS) changeDeed(press).pointer = 'touch';
+  if (press && isTrusted(event) && event.timeMs - press.timeMs <= SAME_TOUCH_MS) {
+    changeDeed(press).pointer = 'touch';
+    state.rest = null;
+  }
   deeds.hasTouch = true;
   state.deedMs = event.timeMs;
 }

@@ -5,8 +5,8 @@ export const noApproachRule: Rule = {
   ...{ flag: 'no-approach', group: 'pointer', expected: 'below 0.6 of the presses' },
   sees: 'A mouse that presses at a new place after at most two moves.',
   needs:
-    '3 presses that are far from the press before, not within half a second of it, and not the first of a page ' +
-    'or after it was hidden',
+    '3 presses that are far from the press before, not within half a second of it, and not the first of a page, ' +
+    'after a finger or a pen, or after it was hidden',
   plainly: 'The mouse pressed at a new place without moving there. Remote desktops and eye trackers can do that too.',
   exempts: {
     touch: 'only a mouse is judged',

@@ -209,6 +209,30 @@ describe('a mouse', () => {
     expect(findHighest(IPAD, [presses(MIDDLE)]).botScore).toBeLessThan(0.2);
   });
 
+  /** Answers are tapped, and each time the mouse that rests on a button presses it. */
+  const tapAndClick =
+    (pointer: (typeof POINTERS)[number], hasTouch = false): Act =>
+    (builder, between) => {
+      for (let i = 0; i < 5; i++) {
+        builder.wait(2_000);
+        const react = () => hasTouch && builder.add(EventCode.Touch, { touches: 1 });
+        builder.press(300, 240 + 60 * i, 80, { pointer: POINTERS.indexOf(pointer), role: role('label') }, react);
+        builder
+          .wait(2_000)
+          .press(900, 700, between(60, 120), { role: role('button') })
+          .send();
+      }
+    };
+  it.each<[what: string, flags: string[], act: Act]>([
+    ['a finger', [], tapAndClick('touch', true)],
+    ['a finger that is told as a mouse', [], tapAndClick('mouse', true)],
+    ['a pen', [], tapAndClick('pen')],
+    ['a mouse that jumps', ['act-think', 'no-approach'], tapAndClick('mouse')],
+  ])('that rests where it presses, beside %s, raises %j', (_, flags, act) => {
+    const laptop = { userAgent: WINDOWS, environment: { h: [8, 8, 10, 5] as BeaconEnvironment['h'] } };
+    expect(findHighest(laptop, [act]).detectionFlags.sort()).toEqual(flags);
+  });
+
   const touch =
     (laterMs: number, flags: number = trusted) =>
     (builder: TraceBuilder) =>

@@ -192,11 +192,14 @@ function countReplaced(
   inserted: number,
   grown: number,
 ): number {
+  const name = INPUT_TYPES[type]!;
   const isClip = clip !== null && timeMs - clip.timeMs < ECHO_MS;
-  if (INPUT_TYPES[type] !== 'insertText' || key !== null || isClip) return 0;
+  if ((name !== 'insertText' && name !== 'insertReplacement') || key !== null || isClip) return 0;
   const isAfterRemoval = timeMs - removed.timeMs < ECHO_MS;
   const replaced = Math.min(inserted, Math.max(0, inserted - grown) + (isAfterRemoval ? removed.length : 0));
-  return replaced <= composedLength || inserted <= MAX_COMPLETION_LENGTH ? replaced : 0;
+  // What corrects typed text is counted in addition.
+  const isWord = name === 'insertText' && inserted <= MAX_COMPLETION_LENGTH;
+  return replaced <= composedLength || isWord ? replaced : 0;
 }
 
 function countComposed({ composedLength }: PageState, { source }: TextChange, type: string, grown: number): number {

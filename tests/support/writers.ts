@@ -210,18 +210,23 @@ export function dictateWords(page: WrittenPage, characters: number): WrittenPage
  * Speaks to an iPhone: with each word it writes all of the phrase again, in place of what it wrote. At the end it sets the marks, or
  * deletes the phrase and writes it once more.
  */
-export function dictateToPhone(page: WrittenPage, characters: number, isDeletedFirst = false): WrittenPage {
+export function dictateToPhone(
+  page: WrittenPage,
+  characters: number,
+  type: 'insertText' | 'insertReplacement' = 'insertText',
+  isDeletedFirst = false,
+): WrittenPage {
   while (page.length < characters) {
     const words = 4 + Math.floor(16 * page.random());
     page.wait(between(page, 700, 2_500));
-    for (let n = 1; n <= words; n++) page.wait(between(page, 180, 500)).input('insertText', 6 * n, 6);
+    for (let n = 1; n <= words; n++) page.wait(between(page, 180, 500)).input(type, 6 * n, 6);
     page.wait(between(page, 100, 600));
     if (isDeletedFirst)
       page
         .input('deleteContent', 0, -6 * words)
         .wait(4)
         .input('insertText', 6 * words + 2);
-    else page.input('insertText', 6 * words + 2, 2);
+    else page.input(type, 6 * words + 2, 2);
   }
   return page;
 }

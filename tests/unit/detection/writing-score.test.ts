@@ -96,7 +96,8 @@ describe('people who are not accused', () => {
     ['dictation that a script of the page or an extension writes', (page) => writers.dictate(page, ENOUGH, 0)],
     ['dictation whose words come one after the other', (page) => writers.dictateWords(page, ENOUGH)],
     ['dictation to an iPhone', (page) => writers.dictateToPhone(page, ENOUGH)],
-    ['dictation to an iPhone that deletes first', (page) => writers.dictateToPhone(page, ENOUGH, true)],
+    ['dictation that an iPhone corrects', (page) => writers.dictateToPhone(page, ENOUGH, 'insertReplacement')],
+    ['dictation to an iPhone that deletes first', (page) => writers.dictateToPhone(page, ENOUGH, 'insertText', true)],
     ['words that a phone proposes', (page) => writers.chooseOnPhone(page, ENOUGH)],
     ['dictation that a program types', (page) => writers.dictateAsKeys(page, ENOUGH)],
     ['an input method', (page) => writers.useInputMethod(page, ENOUGH)],
@@ -135,6 +136,15 @@ describe('people who are not accused', () => {
 
   it.each(quiet)('%s', (_, act) => {
     for (const score of scoresOf(act)) expect(score).toBeLessThanOrEqual(0.12);
+  });
+
+  it.each([
+    ['as text', 'insertText'],
+    ['as corrections', 'insertReplacement'],
+  ] as const)('what a phone writes again %s is counted once', (_, type) => {
+    const { evidence } = judge((page) => writers.dictateToPhone(page, ENOUGH, type));
+    const { composed, corrected, inserted } = evidence.characters;
+    expect([composed + corrected, inserted]).toEqual([evidence.finalLength, 0]);
   });
 
   it('somebody who pastes own notes and works on them', () => {

@@ -1,5 +1,5 @@
 import { type BeaconEnvironment, ENVIRONMENT_BITS } from '../../../contract/beacon';
-import { decide, isFramed, listMoments, NOT_MEASURED, type Rule } from './rule';
+import { decide, isFramed, isMobile, listMoments, NOT_MEASURED, type Rule } from './rule';
 
 export const syntheticWindowRule: Rule = {
   ...{ flag: 'synthetic-window', group: 'environment', expected: 'a window with bars' },
@@ -11,7 +11,7 @@ export const syntheticWindowRule: Rule = {
     'The window has no bars, or exactly the size that an automation library gives it. Some installed web ' +
     'applications look alike.',
   exempts: {
-    touch: 'devices with a touch screen are not judged',
+    touch: 'devices with a touch screen are not judged, nor are phones and tablets',
     zoom: 'only pixel ratio 1 without pinch is judged',
     'pixel-ratio': 'only pixel ratio 1 is judged',
     'remote-desktop': 'a page as large as the screen is not judged',
@@ -22,7 +22,7 @@ export const syntheticWindowRule: Rule = {
   judge(features) {
     const judged = features.environments.filter(({ thing }) => hasOrdinaryWindow(thing));
     const [first] = judged;
-    if (first === undefined || isFramed(features) || features.hasTouch) return NOT_MEASURED;
+    if (first === undefined || isFramed(features) || features.hasTouch || isMobile(features)) return NOT_MEASURED;
     const found = judged.filter(({ thing }) => isSynthetic(thing));
     const { v } = (found[0] ?? first).thing;
     return decide(found.length > 0, `${v[2]} × ${v[3]} in ${v[0]} × ${v[1]}`, listMoments(found));

@@ -8,7 +8,8 @@ import {
   POINTERS,
 } from '../../../contract/beacon';
 import { createDocuments } from '../../../server/detection/documents';
-import { createScorer } from '../../../server/detection/score';
+import { createScorer, scoreTrace } from '../../../server/detection/score';
+import type { TraceBatch } from '../../../server/detection/trace';
 import { CHROME, CHROME_OS, DESKTOP, FIREFOX, IPHONE, seedRandom, TraceBuilder, WINDOWS } from '../../support/trace';
 
 // What phones, tablets and hybrids send, as far as it is documented: nobody has recorded it. Their keyboards on the screen, pens,
@@ -43,6 +44,10 @@ const DEVICES: Record<string, Device> = {
   'Firefox on Android': {
     userAgent: FIREFOX.replace('X11; Linux x86_64', 'Android 15; Mobile'),
     environment: { ...withTouch(1_000, 0), v: [412, 760, 412, 760, 412, 760, 760, 0, 0, 1_000] },
+  },
+  'a phone with keys': {
+    userAgent: FIREFOX.replace('X11; Linux x86_64', 'Mobile; KaiOS 3.0'),
+    environment: { ...withTouch(1_000, 0), v: [240, 294, 240, 294, 240, 320, 320, 0, 0, 1_000] },
   },
   'a tablet with HarmonyOS': {
     userAgent: CHROME.replace('X11; Linux x86_64', 'Tablet; OpenHarmony 5.0'),
@@ -119,6 +124,7 @@ function findHighest({ userAgent, environment }: Device, acts: readonly Act[]) {
   const documents = createDocuments();
   const score = createScorer({ userAgent }, documents);
   const random = seedRandom(7);
+  const batches: TraceBatch[] = [];
   let highest = { botScore: 0, detectionFlags: [] as string[] };
   for (const [i, act] of acts.entries()) {
     const builder = new TraceBuilder({
@@ -130,7 +136,9 @@ function findHighest({ userAgent, environment }: Device, acts: readonly Act[]) {
     act(builder, (min, max) => min + random() * (max - min));
     for (const batch of builder.send().batches) {
       documents.add([batch]);
+      batches.push(batch);
       const judgement = score();
+      expect(judgement).toEqual(scoreTrace({ userAgent, batches }));
       if (judgement.botScore > highest.botScore) highest = judgement;
     }
   }
@@ -239,6 +247,7 @@ describe('a mouse', () => {
       builder.wait(laterMs).add(EventCode.Touch, { touches: 1, flags });
   it.each<[what: string, flags: string[], react: ReturnType<typeof touch>]>([
     ['the same time', [], touch(0)],
+    ['the same time, in another batch', [], (builder) => touch(0)(builder.send())],
     ['the same time on a rounded clock', [], touch(100)],
     ['another time', ['no-approach', 'act-think'], touch(101)],
     ['the same time of a script', ['no-approach', 'act-think'], touch(0, 0)],

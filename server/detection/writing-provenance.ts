@@ -15,6 +15,8 @@ export interface PageState {
   keyCount: number;
   /** The last event in which somebody, or a program, did something; at first the beginning of the document. */
   noticedMs: number;
+  /** The last press of a pointer. */
+  pressedMs: number;
   isComposing: boolean;
   composedMs: number;
   /** The last paste or drop, with those before it after which no text came; the length is −1 where unknown. */
@@ -32,7 +34,7 @@ export interface PageState {
 
 export const createPageState = (): PageState => ({
   ...{ key: null, keyCount: 0, noticedMs: 0, isComposing: false, composedMs: NEVER, clip: null, copied: null },
-  ...{ removed: { timeMs: NEVER, length: 0 }, inputMs: NEVER, stream: createTextStream() },
+  ...{ removed: { timeMs: NEVER, length: 0 }, inputMs: NEVER, pressedMs: NEVER, stream: createTextStream() },
   composedLength: 0,
 });
 
@@ -43,6 +45,8 @@ export interface FieldState {
   inputMs: number;
   /** How much of it was deleted and did not come back. */
   missing: number;
+  /** How much the text had on the page before that this page has not shown. */
+  earlier: number;
 }
 
 /** What an Input changed. */
@@ -70,7 +74,7 @@ const COMPOSITION_ECHO_MS = 100;
 const MIN_KEY_SHARE = 0.5;
 /** A key writes less than this at once, and changes of this size are the page's own: brackets, spaces, formats. */
 const MAX_KEYED_LENGTH = 10;
-/** Browsers complete a sentence by at most so much when a key accepts it. */
+/** Browsers complete a sentence by at most so much when a key accepts it. Tools that check words or propose them write less. */
 const MAX_COMPLETION_LENGTH = 60;
 /** Programs that write what was spoken into a page by a script write a phrase at a time: this is 20 s of speech. */
 const MAX_SCRIPTED_PHRASE_LENGTH = 300;
@@ -113,6 +117,7 @@ export function followPage(state: PageState, event: TraceEvent): void {
       break;
     case EventCode.Press:
     case EventCode.Touch:
+      if (isTrusted(event)) state.pressedMs = timeMs;
       break;
     default:
       return;
@@ -141,6 +146,7 @@ export function traceInput(state: PageState, field: FieldState, event: Event<Eve
   const replaced = countReplaced(state, event, inserted, grown);
   // What was deleted is replaced once.
   if (replaced > 0) state.removed = { ...state.removed, length: Math.max(0, state.removed.length - replaced) };
+  if (field.length === null) field.earlier = Math.max(0, field.earlier - before);
   const change: TextChange = {
     source: 'restored',
     length: 0,
@@ -163,7 +169,7 @@ export function traceInput(state: PageState, field: FieldState, event: Event<Eve
     change.length = Math.max(0, grown);
   } else {
     const amount = isTrusted(event) ? inserted - replaced : Math.max(0, grown);
-    change.source = findSource(state, field, event, amount);
+    change.source = findSource(state, field, event, { length: amount, isExchange: isExchange(inserted, grown) });
     const isReplaced = change.source === 'composed';
     change.length = isReplaced ? Math.max(0, Math.min(amount, grown)) : amount;
     // A spell-checker replaces a word: that is no revision of the writer.
@@ -178,7 +184,9 @@ export function traceInput(state: PageState, field: FieldState, event: Event<Eve
   noticeInput(state, timeMs);
   field.length = after;
   field.inputMs = timeMs;
-  field.missing = Math.max(0, field.missing + change.deleted - countRestored(change));
+  const restored = countRestored(change);
+  field.missing = Math.max(0, field.missing + change.deleted - restored);
+  field.earlier = Math.max(0, field.earlier - restored);
   return change;
 }
 
@@ -198,7 +206,7 @@ function countReplaced(
   const isAfterRemoval = timeMs - removed.timeMs < ECHO_MS;
   const replaced = Math.min(inserted, Math.max(0, inserted - grown) + (isAfterRemoval ? removed.length : 0));
   // What corrects typed text is counted in addition.
-  const isWord = name === 'insertText' && inserted <= MAX_COMPLETION_LENGTH;
+  const isWord = name === 'insertText' && inserted <= MAX_COMPLETION_LENGTH && !isExchange(inserted, grown);
   return replaced <= composedLength || isWord ? replaced : 0;
 }
 
@@ -237,8 +245,20 @@ function noticeRemoval(state: PageState, timeMs: number, length: number): void {
   if (state.copied?.isCut && timeMs - state.copied.timeMs < ECHO_MS) state.copied.length = length;
 }
 
+const isPressed = ({ pressedMs, inputMs }: PageState, timeMs: number) =>
+  pressedMs > inputMs && timeMs - pressedMs < KEY_TO_TEXT_MS;
+
+/** Whether a short text takes the place of about as much: that of a tool which checks what was written. */
+const isExchange = (inserted: number, grown: number) =>
+  inserted > 0 && inserted <= MAX_COMPLETION_LENGTH && inserted - grown >= inserted / 2;
+
 /** Finds where the text of an Input of so many characters came from. */
-function findSource(state: PageState, field: FieldState, event: Event<EventCode.Input>, length: number): Provenance {
+function findSource(
+  state: PageState,
+  field: FieldState,
+  event: Event<EventCode.Input>,
+  { length, isExchange }: { length: number; isExchange: boolean },
+): Provenance {
   const { timeMs } = event;
   const type = INPUT_TYPES[event.type]!;
   const { clip, removed } = state;
@@ -258,8 +278,12 @@ function findSource(state: PageState, field: FieldState, event: Event<EventCode.
   if (key && !key.hasCode && isOfBrowser) return 'composed';
   if (key && length <= MAX_KEYED_LENGTH) return key.hasCode ? 'typed' : 'composed';
   if (key && length <= MAX_COMPLETION_LENGTH && isOfBrowser) return 'corrected';
+  if (isExchange) return 'corrected';
   if (length <= MAX_KEYED_LENGTH) return isOfBrowser && !isStreamed(state, length, timeMs) ? 'composed' : 'inserted';
   if (isSpoken(length, timeMs - state.noticedMs, isOfBrowser)) return 'composed';
+  // A tool proposes words, and somebody presses one of them.
+  if (length <= MAX_COMPLETION_LENGTH && isOfBrowser && isPressed(state, timeMs)) return 'corrected';
+  if (isEarlier(field, length)) return 'restored';
   // On macOS, Control+Y brings what Control+K has deleted: `insertFromYank`, which no script can make.
   if (type === 'other' && isOfBrowser && isMissing(field, length)) return 'moved';
   // What the pixel has seen after a paste, but is none: the editor undid what was deleted before.
@@ -298,12 +322,16 @@ function nameUnexplained(state: PageState, field: FieldState, timeMs: number, le
   const clip = findClip(state, field, length);
   if (clip !== null) return clip;
   // Editors undo by themselves, and pages show an answer again.
-  if (isMissing(field, length)) return 'restored';
+  if (isMissing(field, length) || isEarlier(field, length)) return 'restored';
   return isSpoken(length, timeMs - field.inputMs, false) ? 'composed' : 'inserted';
 }
 
 /** Whether so much text was deleted before that this may be it. */
 const isMissing = ({ missing }: FieldState, length: number) => length <= missing + CUT_TOLERANCE;
+
+/** Whether the page may bring back what its text had before it was loaded again: a draft that was kept. Keys write less. */
+const isEarlier = ({ earlier }: FieldState, length: number) =>
+  length > MAX_KEYED_LENGTH && length <= earlier + CUT_TOLERANCE;
 
 /** Whether so much text was copied or cut on this page. Where it is not known how much, it was not more than the field had. */
 function isCopiedHere({ copied }: PageState, { length: left, missing }: FieldState, length: number): boolean {

@@ -96,6 +96,7 @@ export const createField = (text: WrittenText, fromEnd: number): WrittenField =>
     length: null,
     inputMs: Number.NEGATIVE_INFINITY,
     missing: 0,
+    earlier: Math.max(0, ...text.fieldLengths),
     place: 'afterMark',
     isAfterGap: true,
   },

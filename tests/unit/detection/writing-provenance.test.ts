@@ -1,10 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { CLIPBOARD_KINDS, EVENT_FLAGS, EventCode, INPUT_TYPES, KEY_CLASSES } from '../../../contract/beacon';
+import {
+  CLIPBOARD_KINDS,
+  EVENT_FIELDS,
+  EVENT_FLAGS,
+  EventCode,
+  INPUT_TYPES,
+  KEY_CLASSES,
+} from '../../../contract/beacon';
+import type { Event } from '../../../server/detection/document-state';
 import {
   createPageState,
   type FieldState,
   followKey,
   followPage,
+  noticeInput,
   type PageState,
   traceInput,
 } from '../../../server/detection/writing-provenance';
@@ -30,7 +39,7 @@ function trace({ type = 'insertText', length, more = 0, flags = trusted, field =
   const state = createPageState();
   state.noticedMs = NOW_MS - 1;
   for (const follow of before) follow(state);
-  const known: FieldState = { length: 1_000, inputMs: 0, missing: 0, ...field };
+  const known: FieldState = { length: 1_000, inputMs: 0, missing: 0, earlier: 0, ...field };
   const valueLength = known.length! + length + more;
   return traceInput(state, known, {
     ...{ code: EventCode.Input, timeMs: NOW_MS, atMs: 0, field: 0, type: INPUT_TYPES.indexOf(type) },
@@ -65,7 +74,7 @@ const remove =
   (state) =>
     traceInput(
       state,
-      { length: 1_000, inputMs: 0, missing: 0 },
+      { length: 1_000, inputMs: 0, missing: 0, earlier: 0 },
       {
         ...{ code: EventCode.Input, timeMs: NOW_MS - beforeMs, atMs: 0, field: 0, flags: trusted },
         ...{ type: INPUT_TYPES.indexOf('deleteContent'), insertedLength: 0, valueLength: 1_000 - length },
@@ -74,7 +83,25 @@ const remove =
 const write60: Before = (state) => {
   const event = { code: EventCode.Input, timeMs: NOW_MS - 4, atMs: 0, field: 0, flags: trusted } as const;
   const fields = { type: INPUT_TYPES.indexOf('insertText'), insertedLength: 60, valueLength: 1_000 };
-  traceInput(state, { length: 940, inputMs: 0, missing: 0 }, { ...event, ...fields });
+  traceInput(state, { length: 940, inputMs: 0, missing: 0, earlier: 0 }, { ...event, ...fields });
+};
+const press =
+  (beforeMs: number, flags: number = trusted): Before =>
+  (state) => {
+    const fields = Object.fromEntries(EVENT_FIELDS[EventCode.Press].map((name) => [name, 0]));
+    followPage(state, {
+      ...{ code: EventCode.Press, timeMs: NOW_MS - beforeMs, atMs: 0 },
+      ...{ ...fields, flags },
+    } as Event<EventCode.Press>);
+  };
+/** Something was written in another field. */
+const write =
+  (beforeMs: number): Before =>
+  (state) =>
+    noticeInput(state, NOW_MS - beforeMs);
+/** So much came without keys that nobody can have spoken it. */
+const hurry: Before = (state) => {
+  state.stream = { length: 400, timeMs: state.noticedMs, sinceMs: state.noticedMs };
 };
 const noCode = { flags: trusted };
 const lately = { inputMs: NOW_MS - 500 };
@@ -211,6 +238,20 @@ describe('text of an Input', () => {
     ['Control+Y', 'moved', { type: 'other', length: 50, field: { missing: 48 } }],
     ['Control+Y of more than is missing', 'inserted', { type: 'other', length: 50, field: { missing: 47 } }],
     ['Control+Y of a script', 'inserted', { type: 'other', length: 50, flags: 0, field: { missing: 48 } }],
+    ['a tool that checks what was written', 'corrected', { length: 60, more: -30 }],
+    ['one that checks words in a row', 'corrected', { length: 8, more: -8, before: [hurry] }],
+    ['one that writes more', 'inserted', { length: 61, more: -61 }],
+    ['one that takes away less', 'inserted', { type: 'none', length: 60, more: -29 }],
+    ['a word that was pressed', 'corrected', { length: 60, before: [press(1_499)] }],
+    ['a word that was pressed long ago', 'inserted', { length: 81, before: [press(2_000)] }],
+    ['more than a word that was pressed', 'inserted', { length: 61, before: [press(9)] }],
+    ['the second text after a press', 'inserted', { length: 60, before: [press(9), write(5)] }],
+    ['a script that writes after a press', 'inserted', { length: 11, flags: 0, before: [press(9)] }],
+    ['a press of a script', 'inserted', { length: 11, before: [press(9, 0)] }],
+    ['a script that brings a draft back', 'restored', { type: 'none', length: 502, flags: 0, field: { earlier: 500 } }],
+    ['one that brings more', 'inserted', { type: 'none', length: 503, flags: 0, field: { earlier: 500 } }],
+    ['a script that types after that', 'inserted', { length: 10, flags: 0, field: { earlier: 500 } }],
+    ['speech where a draft is missing', 'composed', { length: 300, before: [quiet(90_000)], field: { earlier: 500 } }],
     ['an editor that undoes', 'restored', { type: 'none', length: 50, field: { missing: 48 } }],
     ['an editor that writes more than is missing', 'inserted', { type: 'none', length: 50, field: { missing: 47 } }],
     [
@@ -251,10 +292,11 @@ describe('text without a key that replaces other text', () => {
       { type: 'insertReplacement', length: 96, more: -90, before: [composed(89)] },
     ],
     ['a typed word, as a correction', 'corrected', 60, { type: 'insertReplacement', length: 60, more: -56 }],
-    ['a typed word, as a phone proposes', 'composed', 4, { length: 60, more: -56 }],
+    ['a typed word, as a phone proposes', 'corrected', 60, { length: 60, more: -56 }],
+    ['less than half of a typed word', 'inserted', 31, { length: 60, more: -29 }],
     ['a typed sentence', 'inserted', 61, { length: 61, more: -57 }],
     ['a word, as an editor pastes', 'pasted', 60, { length: 60, more: -56, before: [clipboard('paste', 999.9, 60)] }],
-    ['a word after a paste', 'composed', 4, { length: 60, more: -56, before: [clipboard('paste', 1_000, 60)] }],
+    ['a word after a paste', 'corrected', 60, { length: 60, more: -56, before: [clipboard('paste', 1_000, 60)] }],
     ['what was dictated, by a page', 'inserted', 96, { type: 'none', length: 96, more: -90, before: [composed(90)] }],
   ])('%s is %s', (_, source, length, written) => {
     expect(trace(written)).toMatchObject({ source, length });
@@ -268,7 +310,7 @@ describe('text without a key that replaces other text', () => {
 
   it('counts what was composed until something else is written', () => {
     const state = createPageState();
-    const field: FieldState = { length: 0, inputMs: 0, missing: 0 };
+    const field: FieldState = { length: 0, inputMs: 0, missing: 0, earlier: 0 };
     let timeMs = NOW_MS;
     const write = (
       type: (typeof INPUT_TYPES)[number],
@@ -302,6 +344,8 @@ describe('text that is there without an Input', () => {
     ['a paste', 'pasted', { more: 500, before: [clipboard('paste', 9_000, 500)] }],
     ['what was deleted', 'restored', { more: 50, field: { ...lately, missing: 48 } }],
     ['more than that', 'inserted', { more: 50, field: { ...lately, missing: 47 } }],
+    ['a draft that the page brings back', 'restored', { more: 502, field: { ...lately, earlier: 500 } }],
+    ['more than the draft', 'inserted', { more: 503, field: { ...lately, earlier: 500 } }],
     ['speech', 'composed', { more: 20, field: lately }],
     ['what is faster', 'inserted', { more: 21, field: lately }],
     ['speech of a script', 'composed', { more: 300 }],

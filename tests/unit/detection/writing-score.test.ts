@@ -15,6 +15,8 @@ const SEEDS = Array.from({ length: 5 }, (_, n) => n + 1);
 const COPYING = WRITING_RULES.filter(({ group }) => group === 'copying').map(({ name }) => name);
 
 const { trusted } = EVENT_FLAGS;
+/** A press of a mouse. */
+const PRESS = EVENT_FIELDS[EventCode.Press].map((name) => (name === 'flags' ? trusted : 0));
 
 type Act = (page: WrittenPage) => unknown;
 
@@ -115,6 +117,32 @@ describe('people who are not accused', () => {
         for (let n = 0; n < 60; n++) {
           writers.compose(page, page.length + 30);
           page.wait(700).input('insertReplacement', 7, 1);
+        }
+      },
+    ],
+    [
+      'a tool that replaces words when its proposal is pressed, or all of them at once',
+      (page) => {
+        for (let n = 0; n < 40; n++) {
+          writers.compose(page, page.length + 40);
+          page
+            .wait(900)
+            .add(EventCode.Press, ...PRESS)
+            .wait(30);
+          for (let words = 0; words < 4; words++) page.wait(2).input('insertText', 14, 1);
+        }
+      },
+    ],
+    [
+      'words that a tool proposes and somebody presses',
+      (page) => {
+        for (let n = 0; n < 60; n++) {
+          writers.compose(page, page.length + 20);
+          page
+            .wait(900)
+            .add(EventCode.Press, ...PRESS)
+            .wait(30)
+            .input('insertText', 14);
         }
       },
     ],

@@ -376,6 +376,25 @@ describe('a text', () => {
     expect(measureWriting([...first, ...load(2, [1, 100, 5], [0, 203, 10])])).toMatchObject([{ finalLength: 318 }]);
   });
 
+  it('is not new if a script brings it back when its page is loaded again, once', () => {
+    const first = load(1, [0, 0, 200]);
+    const again = () => new WrittenPage({ document: '00000000000000c2', originMs: 1_800_001_200_000 });
+    const told = type(again().wait(9).input('none', 200, 200, 0), 5);
+    const untold = type(type(again(), 2).change(198).wait(9), 5);
+    const other = type(again().wait(9).input('none', 203, 203, 0), 5);
+    const twice = type(again().wait(9).input('none', 200, 200, 0), 5).input('none', 60, 60, 0);
+    const countAfter = (page: WrittenPage) => measureWriting([...first, ...page.send()])[0]!.characters;
+    expect(countAfter(told)).toMatchObject({ typed: 205, restored: 200, inserted: 0, unseen: 0 });
+    expect(countAfter(untold)).toMatchObject({ typed: 207, restored: 198, inserted: 0, unseen: 0 });
+    expect(countAfter(other)).toMatchObject({ typed: 205, restored: 0, inserted: 203 });
+    expect(countAfter(twice)).toMatchObject({ typed: 205, restored: 200, inserted: 60 });
+    // What the page shows again is not missing.
+    const shown = type(again().into(0, 'essay', 200), 5)
+      .wait(9)
+      .input('none', 60, 60, 0);
+    expect(countAfter(shown)).toMatchObject({ typed: 205, restored: 0, inserted: 60 });
+  });
+
   it('goes on in another element, if its page draws itself anew', () => {
     const page = type(begin(200).into(3, 'essay', 200), 60);
     expect(measure(page)).toMatchObject({ finalLength: 260, characters: { typed: 260, unseen: 0 } });

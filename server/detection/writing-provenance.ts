@@ -279,8 +279,13 @@ function findSource(
   if (key && length <= MAX_KEYED_LENGTH) return key.hasCode ? 'typed' : 'composed';
   if (key && length <= MAX_COMPLETION_LENGTH && isOfBrowser) return 'corrected';
   if (isExchange) return 'corrected';
-  if (length <= MAX_KEYED_LENGTH) return isOfBrowser && !isStreamed(state, length, timeMs) ? 'composed' : 'inserted';
-  if (isSpoken(length, timeMs - state.noticedMs, isOfBrowser)) return 'composed';
+  const isSpeech = isSpoken(length, timeMs - state.noticedMs, isOfBrowser);
+  if (length <= MAX_KEYED_LENGTH) {
+    // A script that types writes letters, one that takes dictation words.
+    const isWritten = isOfBrowser || (isSpeech && length > 1);
+    return !isStreamed(state, length, timeMs) && isWritten ? 'composed' : 'inserted';
+  }
+  if (isSpeech) return 'composed';
   // A tool proposes words, and somebody presses one of them.
   if (length <= MAX_COMPLETION_LENGTH && isOfBrowser && isPressed(state, timeMs)) return 'corrected';
   if (isEarlier(field, length)) return 'restored';

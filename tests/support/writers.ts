@@ -242,9 +242,25 @@ export function chooseOnPhone(page: WrittenPage, characters: number): WrittenPag
   return page;
 }
 
+/** Speaks: a script of the page writes each word as it is heard. */
+export function speakWords(page: WrittenPage, characters: number): WrittenPage {
+  while (page.length < characters) {
+    const length = 2 + Math.floor(9 * page.random());
+    page.wait(length * between(page, 45, 90)).input('none', length, length, 0);
+  }
+  return page;
+}
+
 /** An extension writes the words of a language model as they come. */
-export function stream(page: WrittenPage, characters: number, everyMs = 15): WrittenPage {
-  while (page.length < characters) page.wait(between(page, everyMs / 2, everyMs * 2.5)).input('insertText', 4);
+export function stream(page: WrittenPage, characters: number, everyMs = 15, flags: number = trusted): WrittenPage {
+  while (page.length < characters)
+    page.wait(between(page, everyMs / 2, everyMs * 2.5)).input('insertText', 4, 4, flags);
+  return page;
+}
+
+/** An extension writes a text letter by letter, as slowly as hands. */
+export function typeByScript(page: WrittenPage, characters: number): WrittenPage {
+  while (page.length < characters) page.wait(between(page, 90, 400)).input('insertText', 1, 1, 0);
   return page;
 }
 

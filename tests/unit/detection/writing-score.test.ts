@@ -38,6 +38,8 @@ describe('what is found', () => {
   it('a text that a script wrote, or a command of a driver', () => {
     for (const act of [
       (page: WrittenPage) => writers.fill(page, ENOUGH),
+      (page: WrittenPage) => writers.typeByScript(page.wait(2_000), ENOUGH),
+      (page: WrittenPage) => writers.stream(page.wait(2_000), ENOUGH, 40, 0),
       (page: WrittenPage) => page.wait(2_000).input('insertText', ENOUGH),
       (page: WrittenPage) => writers.compose(page, 100).change(ENOUGH).wait(9_000).type(),
       (page: WrittenPage) => writers.stream(page.wait(2_000), ENOUGH),
@@ -101,6 +103,7 @@ describe('people who are not accused', () => {
     ['dictation that an iPhone corrects', (page) => writers.dictateToPhone(page, ENOUGH, 'insertReplacement')],
     ['dictation to an iPhone that deletes first', (page) => writers.dictateToPhone(page, ENOUGH, 'insertText', true)],
     ['words that a phone proposes', (page) => writers.chooseOnPhone(page, ENOUGH)],
+    ['dictation that a script writes word by word', (page) => writers.speakWords(page, ENOUGH)],
     ['dictation that a program types', (page) => writers.dictateAsKeys(page, ENOUGH)],
     ['an input method', (page) => writers.useInputMethod(page, ENOUGH)],
     ['an on-screen keyboard', (page) => writers.tap(page, ENOUGH)],

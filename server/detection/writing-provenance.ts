@@ -281,8 +281,8 @@ function findSource(
   if (isExchange) return 'corrected';
   const isSpeech = isSpoken(length, timeMs - state.noticedMs, isOfBrowser);
   if (length <= MAX_KEYED_LENGTH) {
-    // A script that types writes letters, one that takes dictation words.
-    const isWritten = isOfBrowser || (isSpeech && length > 1);
+    // A script that types writes letters, one that takes dictation words, and a keyboard of the page what is pressed.
+    const isWritten = isOfBrowser || (isSpeech && length > 1) || isPressed(state, timeMs);
     return !isStreamed(state, length, timeMs) && isWritten ? 'composed' : 'inserted';
   }
   if (isSpeech) return 'composed';

@@ -107,6 +107,17 @@ describe('people who are not accused', () => {
     ['dictation that a program types', (page) => writers.dictateAsKeys(page, ENOUGH)],
     ['an input method', (page) => writers.useInputMethod(page, ENOUGH)],
     ['an on-screen keyboard', (page) => writers.tap(page, ENOUGH)],
+    [
+      'an on-screen keyboard of the page or an extension, whose keys are pressed and write by a script',
+      (page) => {
+        while (page.length < ENOUGH)
+          page
+            .wait(300 + 500 * page.random())
+            .add(EventCode.Press, ...PRESS)
+            .wait(20)
+            .input('none', 1, 1, 0);
+      },
+    ],
     ['a switch, or an eye tracker', (page) => writers.scan(page, ENOUGH)],
     [
       'the clipboard of a keyboard on the screen',

@@ -170,7 +170,7 @@ export function registerReviewTests(): void {
       expect(await sources.allInnerTexts()).toEqual([
         '49 % typed (500)',
         '49 % pasted (500)',
-        '2 % brought back by undo (20)',
+        '2 % brought back by undo or by the page (20)',
       ]);
       const reason = texts.getByRole('list', { name: 'Reasons' }).getByRole('listitem');
       expect(await reason.count()).toBe(1);

@@ -8,7 +8,7 @@ import { Select } from '../../components/field';
 import { Section } from '../../components/page-header';
 import { Pending } from '../../components/pending';
 import { useTRPC } from '../../queries';
-import { countWords, showRange } from './rate-words';
+import { countWords, noteSample, showRange } from './rate-words';
 import { ReviewSampleForm } from './review-sample';
 
 const SOURCES = { sample: 'By the random sample', labels: 'By all labels' } as const;
@@ -149,7 +149,7 @@ function Finding({
 
 /** What the sample's rates rest on. */
 function SampleBasis({ sample, days }: { sample: SampleRates; days: number }) {
-  const { humans, bots, skipped, setAside, unblinded, population } = sample;
+  const { humans, bots, population } = sample;
   if (sample.days === 0)
     return (
       <p className="text-muted">
@@ -157,16 +157,10 @@ function SampleBasis({ sample, days }: { sample: SampleRates; days: number }) {
         the score is wrong among all sessions.
       </p>
     );
-  const notes = [
-    skipped > 0 && `${countWords(skipped, 'session')} without a verdict count as whatever widens the interval.`,
-    unblinded > 0 && `${countWords(unblinded, 'label')} were given elsewhere, with the score in sight.`,
-    setAside > 0 &&
-      `${countWords(setAside, 'verdict')} are set aside, so that each day counts as much as it has sessions.`,
-  ].filter(Boolean);
   return (
     <p className="text-muted">
       From {countWords(humans + bots, 'verdict')} ({humans} human, {bots} bot) on a random sample of{' '}
-      {countWords(population, 'session')} of {countWords(sample.days, 'day')}. {notes.join(' ')}
+      {countWords(population, 'session')} of {countWords(sample.days, 'day')}. {noteSample(sample)}
     </p>
   );
 }

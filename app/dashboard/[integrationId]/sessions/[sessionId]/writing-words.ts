@@ -7,13 +7,13 @@ import { showDuration } from '../../../components/time';
 export const PROVENANCE_WORDS: Record<Provenance, string> = {
   typed: 'typed',
   composed: 'dictated, or written with an input method or an on-screen keyboard',
-  corrected: 'corrected or completed by the browser',
+  corrected: 'corrected or completed by the browser or a tool',
   pasted: 'pasted',
   dropped: 'dropped from elsewhere',
   inserted: 'there at once, without typing',
   autofilled: 'filled in by the browser',
   moved: 'moved within the page',
-  restored: 'brought back by undo',
+  restored: 'brought back by undo or by the page',
   unseen: 'there before, or not seen',
 };
 

@@ -157,7 +157,7 @@ function listOfUser(...walk: Parameters<typeof walkOfUser>): Section {
 }
 
 /** What a session `s` has in another table, in the order of a column that tells its rows apart. */
-function partOf(table: PgTable, order: string, condition = 'true') {
+function partOf(table: PgTable, order: string, condition = 'true', session = 'session_id') {
   const column = getTableColumns(table)[order]!;
   const place = `t.${column.name}`;
   const read = (isNext: string) => `
@@ -165,7 +165,7 @@ function partOf(table: PgTable, order: string, condition = 'true') {
            case when count(*) = ${PART_ROWS} then max(place)::text end as last
       from (select row_to_json(n)::text as json, ${place} as place
               from ${getTableConfig(table).name} t cross join lateral (select ${show(table, 't')}) n
-             where t.integration_id = s.integration_id and t.session_id = s.id and ${condition} ${isNext}
+             where t.integration_id = s.integration_id and t.${session} = s.id and ${condition} ${isNext}
              order by ${place} limit ${PART_ROWS}) found`;
   const next = `
     select part.* from sessions s cross join lateral (${read(`and ${place} > $3::${column.getSQLType()}`)}) part
@@ -173,12 +173,18 @@ function partOf(table: PgTable, order: string, condition = 'true') {
   return { first: read(''), next };
 }
 
+/** Whether a session was never another user's: else nobody can tell whose a text is that names no user. */
+const IS_OF_NOBODY_ELSE = `not exists (
+  select from session_correlations c
+   where c.integration_id = s.integration_id and c.session_id = s.id and c.user_id <> s.user_id)`;
+
 const SESSION_PARTS = {
   events: partOf(sessionEvents, 'sequence'),
   scores: partOf(sessionScores, 'scoredAt'),
   matches: partOf(sessionCorrelations, 'correlatedAt', 't.user_id = s.user_id'),
   verdicts: partOf(sessionVerdicts, 'entry'),
   anomalies: partOf(anomalies, 'id', 't.user_id is null'),
+  writing: partOf(writingScores, 'sessionId', `t.user_id is null and ${IS_OF_NOBODY_ELSE}`, 'browsing_session_id'),
   collected: partOf(collectedSessions, 'createdAt'),
 };
 type PartName = keyof typeof SESSION_PARTS;

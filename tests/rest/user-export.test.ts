@@ -103,6 +103,24 @@ describe('an export', () => {
     expect(missing).toEqual([]);
   });
 
+  it('has the scores of texts that were written in a session of the user before somebody was known, unless others had it', async () => {
+    const customer = await createAda();
+    const write = (id: string, browsingSessionId: string) => facts.writing(id, 0.2, { browsingSessionId });
+    await customer.accept([
+      ...[facts.started('alone'), write('w-alone', 'alone'), write('w-alone-too', 'alone')],
+      facts.correlated('alone', ADA.id, { user: ADA }),
+      ...[facts.started('two'), write('w-two', 'two')],
+      facts.correlated('two', BEN.id, { user: BEN, correlatedAt: facts.secondsAgo(19) }),
+      facts.correlated('two', ADA.id, { user: ADA, correlatedAt: facts.secondsAgo(9) }),
+    ]);
+    const { sessions, writing } = (await customer.get(makeUserPath(ADA.id, 'export'))).body.data;
+    const written = sessions.flatMap((session: { id: string; writing: { sessionId: string }[] }) =>
+      session.writing.map(({ sessionId }) => `${session.id} ${sessionId}`),
+    );
+    expect(written).toEqual(['alone w-alone', 'alone w-alone-too']);
+    expect(writing).toMatchObject([{ sessionId: 'w1' }]);
+  });
+
   it('has rows as they are stored, and nothing of how they were read', async () => {
     const { data } = (await (await createAda()).get(makeUserPath(ADA.id, 'export'))).body;
     const fieldsOf = ([first]: object[]) => Object.keys(first!).sort().join(' ');

@@ -57,14 +57,42 @@ describe('summariseEvents', () => {
     expect(rows(builder.batches)).toEqual([['scroll', 1_140, '/quiz', 10_000, 3, null]]);
   });
 
+  it.each([
+    [30_000, [['scroll', 1_140, 30_000, 2]]],
+    [
+      30_001,
+      [
+        ['scroll', 1_140, 0, 1],
+        ['scroll', 31_141, 0, 1],
+      ],
+    ],
+    // Told later, but earlier.
+    [-500, [['scroll', 640, 500, 2]]],
+    [
+      -30_001,
+      [
+        ['scroll', -28_861, 0, 1],
+        ['scroll', 1_140, 0, 1],
+      ],
+    ],
+  ])('puts an event that is %i ms after another one into %j', (laterMs, expected) => {
+    const builder = new TraceBuilder({ url: null }).wait(1_000).add(EventCode.Scroll).wait(laterMs);
+    builder.add(EventCode.Scroll).wait(40_000).send();
+    expect(rows(builder.batches).map(([type, atMs, , durationMs, count]) => [type, atMs, durationMs, count])).toEqual(
+      expected,
+    );
+  });
+
   it('shows pages, clipboard and visibility one by one, and not the first load', () => {
     const builder = new TraceBuilder().wait(1_000).add(EventCode.Clipboard, { kind: 0, length: 12 });
     builder.wait(10).add(EventCode.Clipboard, { kind: 1, length: -1 }).wait(10).page(`${QUIZ}/2`, 1);
+    builder.add(EventCode.Clipboard, { kind: 2, length: 0 });
     builder.wait(10).add(EventCode.Visibility, { state: 1 }).wait(10).add(EventCode.Visibility, { state: 0 }).send();
     expect(rows(builder.batches)).toEqual([
       ['clipboard', 1_140, '/quiz', null, 1, { kind: 'paste', length: 12 }],
       ['clipboard', 1_150, '/quiz', null, 1, { kind: 'copy' }],
       ['navigation', 1_160, '/quiz/2', null, 1, { cause: 'history' }],
+      ['clipboard', 1_160, '/quiz/2', null, 1, { kind: 'cut', length: 0 }],
       ['visibility', 1_170, '/quiz/2', null, 1, { state: 'hidden' }],
       ['visibility', 1_180, '/quiz/2', null, 1, { state: 'visible' }],
     ]);
@@ -139,6 +167,17 @@ describe('summariseEvents', () => {
     const summaries = summariseOne(builder);
     expect(summaries.length).toBeLessThanOrEqual(210);
     expect(summaries.reduce((sum, { eventCount }) => sum + eventCount, 0)).toBe(4_000);
+  });
+
+  it('adds what comes after 200 rows to the last row of its type', () => {
+    const builder = new TraceBuilder({ url: null });
+    for (let i = 0; i < 203; i++) builder.wait(1_000).add(EventCode.Clipboard, { kind: 1, length: -1 });
+    const summaries = summariseOne(builder.wait(1_000).add(EventCode.Scroll));
+    expect(summaries.slice(198).map(({ type, durationMs, eventCount }) => [type, durationMs, eventCount])).toEqual([
+      ['clipboard', null, 1],
+      ['clipboard', 3_000, 4],
+      ['scroll', 0, 1],
+    ]);
   });
 
   it('counts no more of a batch than a session of such batches can count, whatever it claims', () => {

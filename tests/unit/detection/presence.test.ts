@@ -41,6 +41,26 @@ describe('readPresence', () => {
     expect(readPresence(alive)).toMatchObject({ isGone: false });
   });
 
+  const leave = () => page(FIRST, 0).add(EventCode.Leave);
+  it.each([
+    ['nothing', leave(), true],
+    ['what it notes while it is left', leave().wait(2_000).add(EventCode.Visibility, { state: 1 }), true],
+    ['something that it notes later', leave().wait(2_001).add(EventCode.Visibility, { state: 0 }), false],
+    ['a page, as if the browser brought it back', leave().wait(1).page('https://lms.example.edu/0', 2), false],
+    ['that it is left again', leave().wait(2_001).add(EventCode.Alive).wait(1).add(EventCode.Leave), true],
+    ['what it notes while it is left, in a batch of its own', leave().send().wait(2_000).add(EventCode.Alive), true],
+    ['something later, in a batch of its own', leave().send().wait(2_001).add(EventCode.Alive), false],
+  ])('after its Leave, a page tells %s', (_, builder, isGone) => {
+    expect(readPresence(builder.send())).toMatchObject({ isGone });
+    // And stays what it is.
+    expect(readPresence(builder.wait(1).send())).toMatchObject({ isGone });
+  });
+
+  it('begins with the first page that a batch names', () => {
+    const builder = page(FIRST, 0).page('https://lms.example.edu/later', 1).send();
+    expect(readPresence(builder)).toMatchObject({ pageUrl: 'https://lms.example.edu/0' });
+  });
+
   it('answers null for no batches, and survives batches without events', () => {
     expect(readPresence({ batches: [] })).toBeNull();
     expect(readPresence(new TraceBuilder({ url: null }).send())).toMatchObject({

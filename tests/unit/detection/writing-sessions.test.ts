@@ -411,6 +411,35 @@ describe('a text', () => {
     expect(measure(page).finalLength).toBe(300);
   });
 
+  it.each([
+    [50, 0, 'essay', 0],
+    [49, 0, 'essay', 49],
+    [300, 0, 'essay', 0],
+    [301, 0, 'essay', 301],
+    // Of a person, or in another text.
+    [100, trusted, 'essay', 100],
+    [100, 0, 'other', 100],
+  ])('of 100 characters, copied as %i with the flags %i into the text %s, has %i more', (...given) => {
+    const [length, flags, documentId, more] = given;
+    const page = type(
+      begin(100).wait(9_000).into(1, documentId).input('none', length, length, flags).into(0, 'essay'),
+      1,
+    );
+    const all = measureWriting(page.send()).flatMap(({ characters }) => Object.values(characters));
+    expect(all.reduce((sum, count) => sum + count)).toBe(101 + more);
+  });
+
+  it('keeps what was typed when its field becomes that of another one', () => {
+    const page = type(new WrittenPage().into(0, 'one'), 5);
+    const after = type(page.into(0, 'two'), 3);
+    expect(
+      measureWriting(after.send([16])).map(({ documentId, characters }) => [documentId, characters.typed]),
+    ).toEqual([
+      ['one', 5],
+      ['two', 3],
+    ]);
+  });
+
   it('is one of several that are written at once', () => {
     const page = new WrittenPage();
     for (let n = 0; n < 30; n++) {

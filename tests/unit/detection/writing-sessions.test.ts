@@ -259,6 +259,11 @@ describe('where characters come from', () => {
       { typed: 20, inserted: 5 },
     ],
     [
+      'what a script writes after something was typed into another field',
+      begin().wait(9_000).add(EventCode.Input, 9, 1, 1, 1, trusted).wait(90).input('none', 60, 60, 0),
+      { typed: 20, inserted: 60 },
+    ],
+    [
       'keys of an editor that writes without an Input for each',
       type(
         Array.from({ length: 300 }).reduce<WrittenPage>((page) => page.wait(150).key('letter').change(1), begin()),
@@ -335,6 +340,11 @@ describe('a text', () => {
       caret: { middle: 6, known: 57 },
       finalLength: 58,
     });
+  });
+
+  it('counts what an input method composed as written', () => {
+    const { bursts, caret } = measure(writers.useInputMethod(new WrittenPage().caretTo(40), 8));
+    expect([bursts.total, caret]).toEqual([16, { middle: 16, known: 16 }]);
   });
 
   it('counts no paste for text that is moved within it', () => {

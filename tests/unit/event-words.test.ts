@@ -18,6 +18,7 @@ describe('the metadata of an event', () => {
     expect(show({ state: 'hidden' })).toEqual([['The page was', 'hidden']]);
     expect(show({ cause: 'history' })).toEqual([['Cause', 'the address changed within the page']]);
     expect(summariseEvent({ type: 'clipboard', metadata: { kind: 'paste', length: 1 } })).toBe('pasted, 1 character');
+    expect(summariseEvent({ type: 'clipboard', metadata: { kind: 'copy' } })).toBe('copied');
     expect(summariseEvent({ type: 'mouse', metadata: null })).toBe('');
   });
 
@@ -27,6 +28,10 @@ describe('the metadata of an event', () => {
     ['ms', 250_000, '4 min 10 s'],
     ['payloadBytes', 1_500, '1.5 KB'],
     ['bytes', 12, '12 bytes'],
+    ['bytes', 999, '999 bytes'],
+    ['bytes', 1_000, '1 KB'],
+    ['bytes', 2e15, '2,000 TB'],
+    ['trusted', true, 'the browser'],
     ['distancePx', 1_234.56, '1,234.6 px'],
     ['clickCount', 12_345, '12,345'],
     // Without a unit in its name, nobody knows what it is.
@@ -50,6 +55,8 @@ describe('the metadata of an event', () => {
     const long = listEventMetadata({ text: 'x'.repeat(100_000) }).facts[0]!.text;
     expect(long).toMatch(/… \(100,000 characters\)$/);
     expect(long.length).toBeLessThan(4_100);
+    const shown = (length: number) => listEventMetadata({ text: 'x'.repeat(length) }).facts[0]!.text;
+    expect([shown(4_000).length, shown(4_001).startsWith(`${'x'.repeat(4_000)} … (4,001`)]).toEqual([4_000, true]);
     const many = listEventMetadata(Object.fromEntries(Array.from({ length: 70 }, (_, n) => [`key${n}`, n])));
     expect([many.facts.length, many.left]).toEqual([50, 20]);
   });

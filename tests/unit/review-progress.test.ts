@@ -81,7 +81,9 @@ describe('the progress in a review', () => {
     const told = ['a', 'b', 'unknown'].map((sessionId) => ({ sessionId, verdict: 'bot' as const, isOwn: false }));
     const progress = noteVerdicts(start('a', 'b', 'c'), told);
     expect([currentOf(progress), progress.outcomes]).toEqual(['a', { a: 'elsewhere', b: 'elsewhere' }]);
-    expect(currentOf(press(progress, 's'))).toBe('c');
+    const passed = press(progress, 's');
+    expect([currentOf(passed), passed.outcomes.a]).toEqual(['c', 'elsewhere']);
+    expect(countOutcomes(passed)).toMatchObject({ elsewhere: 2, reviewed: 0, open: 1 });
     expect(noteVerdicts(progress, told)).toBe(progress);
     // A verdict of one's own stays, and one that was removed again leaves the session open.
     const own = press(progress, 'h');

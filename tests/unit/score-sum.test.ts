@@ -60,13 +60,23 @@ describe('the usual range', () => {
     expect(isDecided({ from: 0, to: 3 }, 'found', 2)).toBe(false);
     expect(isDecided({ from: 0, to: 0.5 }, 'found', 0.5)).toBe(true);
     expect(isDecided({ from: 12, to: Number.POSITIVE_INFINITY }, 'found', 2)).toBe(true);
+    const range = { from: 0.3, to: 0.5 };
+    expect([0.3, 0.31, 0.49, 0.5].map((value) => isDecided(range, 'found', value))).toEqual([true, false, false, true]);
+    expect([0.29, 0.3, 0.5, 0.51].map((value) => isDecided(range, 'notFound', value))).toEqual([
+      ...[false, true, true, false],
+    ]);
+    expect([readUsualRange('0 events'), readUsualRange('3 marks or fewer'), readUsualRange('none')]).toEqual([
+      ...[{ from: 0, to: 0 }, { from: 0, to: 3 }, null],
+    ]);
   });
 
   it('is drawn on a scale that has room for what was measured', () => {
-    expect(readUsualRange('none')).toBeNull();
     expect(chooseScaleEnd(readUsualRange('below 0.5 of the presses')!, 0.9, true)).toBe(1);
     expect(chooseScaleEnd(readUsualRange('12 ms or more, and not always the same')!, 90, false)).toBe(90);
     expect(chooseScaleEnd(readUsualRange('0 batches and events')!, 0, false)).toBe(1);
+    // A share that is one at most, or that is more because it is none.
+    expect([1, 1.5].map((measured) => chooseScaleEnd({ from: 0, to: 0.5 }, measured, true))).toEqual([1, 1.5]);
+    expect(chooseScaleEnd({ from: 0, to: 3 }, 2, false)).toBe(6);
   });
 });
 
@@ -83,6 +93,17 @@ describe('why a rule measured nothing', () => {
     expect(explain('instant-keys', { details: { eventCounts: counts, durationSeconds: 12 } })).toMatch(
       'closed after 12 s',
     );
+    const without = { eventCounts: { ...counts, scroll: 0 }, durationSeconds: 400 };
+    expect(explain('page-jumps', { details: without })).toMatch('Nothing was scrolled.');
+    const ofSeconds = (durationSeconds: number, isLive = false) =>
+      explainUnmeasured('instant-keys', undefined, { details: { eventCounts: counts, durationSeconds }, isLive });
+    const enough = 'There was not enough, or it does not apply to this browser.';
+    expect([ofSeconds(30), ofSeconds(29, true), ofSeconds(400, true)]).toEqual([
+      ...[enough, 'There is not enough yet.', 'There is not enough yet.'],
+    ]);
+    expect(ofSeconds(29)).toBe('The session closed after 29 s, before there was enough.');
+    expect(explain('page-jumps', { details: undefined })).toMatch('It does not apply to this browser');
+    expect(explain('replayed-trace')).toMatch(enough);
   });
 
   it('is said for rules that the score does not name', () => {

@@ -135,7 +135,7 @@ await observe('export of a user that stalls', ['stall-after'], readUser);
 await observe('list that takes long', ['slowly'], () => steady.webhooks.list());
 await observe('cancelled', ['hang'], () => client.stats.get({ signal: AbortSignal.timeout(100) }));
 const own = new AbortController();
-const pausing = observe('cancelled in a pause', [status(429, { 'retry-after': '30' })], () =>
+const pausing = observe('cancelled in a pause', [status(429, { 'retry-after': '60' })], () =>
   client.stats.get({ signal: own.signal }),
 );
 await sleep(200);

@@ -72,7 +72,7 @@ async def main() -> None:
         httpx.AsyncClient(base_url=RELAY_URL) as control,
         AsyncClient(api_key=os.environ["API_KEY"], base_url=RELAY_URL) as client,
     ):
-        for fault in ("hang", {"status": 429, "headers": {"retry-after": "30"}}):
+        for fault in ("hang", {"status": 429, "headers": {"retry-after": "60"}}):
             await control.post("/relay", json=[fault])
             outcomes.append(await cancel_after(client, 0.5))
             await asyncio.sleep(0.2)

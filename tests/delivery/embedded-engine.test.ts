@@ -241,6 +241,18 @@ describe('events', () => {
       client.createFunction({ id: 'f', triggers: [{ event: 'go' }] }, async () => {}),
     ]);
     await expect(client.send({ name: 'go', data: { text: 'x'.repeat(600_000) } })).rejects.toThrow(/512 KiB/);
+    const post = async (events: object) =>
+      (await engine.fetch('http://x.invalid/e/key', { method: 'POST', body: JSON.stringify(events) })).status;
+    const go = (fields: object = {}) => ({ name: 'go', ...fields });
+    const inDays = (days: number) => ({ ts: Date.now() + days * 86_400_000 });
+    const ids = [{ id: 5 }, { id: 'x'.repeat(513) }, { id: 'a\0' }].map(go);
+    // Of a list with one of them, nothing is started.
+    for (const bad of [{}, { name: '' }, { name: 5 }, ...ids, go({ ts: 'soon' }), go(inDays(367))])
+      expect([bad, await post(bad), await post([go(), bad])]).toEqual([bad, 400, 400]);
+    expect(await post(Array.from({ length: 5_001 }, () => go()))).toBe(400);
+    expect([await post([]), await countRuns()]).toEqual([200, 0]);
+    expect(await post(go({ id: 'x'.repeat(512), ...inDays(365) }))).toBe(200);
+    expect(await countRuns()).toBe(1);
     expect((await engine.fetch('http://x.invalid/v1/runs')).status).toBe(404);
     expect((await engine.fetch('http://x.invalid/fn/register', { method: 'POST', body: '{}' })).status).toBe(404);
   });

@@ -98,6 +98,11 @@ describe('findCourse', () => {
     expect(findCourse(pageUrl)).toBeNull();
   });
 
+  it('finds none whose path somebody has invented, because it is too long', () => {
+    const find = (length: number) => findCourse(`https://x.edu${'/ultra/courses/'.padEnd(length, 'c')}/outline`);
+    expect([find(512)?.url.length, find(513)]).toEqual(['https://x.edu'.length + 512, null]);
+  });
+
   it('never throws, and identifies a course by 16 hex digits', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string({ unit: character }), webAddress), (text) => {

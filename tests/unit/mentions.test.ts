@@ -106,6 +106,7 @@ describe('a mention of a user', () => {
     });
     // In prose the text goes on, or the id does: nobody can tell.
     expect(john.replaceAll({ userUrl: '/people/john.smith.html' })).toEqual({ userUrl: '/people/[erased].html' });
+    expect(john.replace('see john.smith.html')).toBe('see [erased].html');
   });
 
   it('is found in the names and the texts of JSON', () => {
@@ -123,6 +124,7 @@ it('what may be the id of a user is a long text anywhere, and a short one or a n
     students: [8, '9'],
     'bob-4712': { high: 5 },
     long: 'x'.repeat(9),
+    none: [null, true],
   };
   expect(listMentionedIds(metadata, 8)).toEqual([...['userId', '7', 'ada-4711', 'students', '8', '9', 'bob-4712']]);
 });

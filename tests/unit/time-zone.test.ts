@@ -85,6 +85,7 @@ describe('a range of days', () => {
       endDate: undefined,
     });
     expect(readDateRange(search('range=7d'), berlin).startDate).toBe('2026-11-16T23:00:00.000Z');
+    expect(readDateRange(search('range=30d'), berlin).startDate).toBe('2026-10-24T22:00:00.000Z');
     expect(readDateRange(search('range=7d'), { ...berlin, timeZone: 'UTC' }).startDate).toBe(
       '2026-11-16T00:00:00.000Z',
     );

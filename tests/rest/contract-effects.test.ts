@@ -288,14 +288,27 @@ describe('usage', () => {
     setTimer.mockRestore();
   });
 
-  it('that could not be written keeps when its key was used', async () => {
+  it('that could not be written is added up with what follows, and keeps when its key was used', async () => {
     const { id: integrationId, keyId } = await api.base.createTenant();
     const { db } = api.base.database;
     const query = vi.fn(db.query).mockRejectedValueOnce(new Error('away'));
     const meter = createUsageMeter({ db: { ...db, query: query as typeof db.query }, log: api.base.service.log });
-    meter.record({ integrationId, keyId, method: 'GET', path: '/v1/stats', status: 200 });
+    const record = () => {
+      for (const status of [200, 404, 429, 500, 503])
+        meter.record({ integrationId, keyId, method: 'GET', path: '/v1/stats', status });
+    };
+    const readCounts = () => db.sql`
+      select sum(requests)::int as requests, sum(client_errors)::int as "clientErrors", sum(server_errors)::int as "serverErrors",
+             sum(rate_limited)::int as "rateLimited"
+        from usage_daily where integration_id = ${integrationId}`;
+    record();
     await expect(meter.flush()).rejects.toThrow('away');
+    record();
     await meter.flush();
+    expect([...(await readCounts())]).toEqual([{ requests: 10, clientErrors: 4, serverErrors: 4, rateLimited: 2 }]);
+    record();
+    await meter.flush();
+    expect([...(await readCounts())]).toEqual([{ requests: 15, clientErrors: 6, serverErrors: 6, rateLimited: 3 }]);
     const [key] = await db.sql`select last_used_at is not null as "isUsed" from api_keys where id = ${keyId}`;
     expect(key).toEqual({ isUsed: true });
     await meter.close();

@@ -3,7 +3,8 @@ import { type Event, isTrusted } from './document-state';
 import { anchorDocument, sortDocuments, type TraceDocument } from './documents';
 import { readEvent, type TraceBatch, visitEvents } from './trace';
 import { unpackNumbers } from './varints';
-import { createPageState, followKey, followPage, noticeInput, type PageState, traceInput } from './writing-provenance';
+import { createPageState, followKey, followPage, noticeInput, type PageState } from './writing-page';
+import { traceInput } from './writing-provenance';
 import {
   countChange,
   createField,

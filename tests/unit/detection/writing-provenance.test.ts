@@ -10,13 +10,12 @@ import {
 import type { Event } from '../../../server/detection/document-state';
 import {
   createPageState,
-  type FieldState,
   followKey,
   followPage,
   noticeInput,
   type PageState,
-  traceInput,
-} from '../../../server/detection/writing-provenance';
+} from '../../../server/detection/writing-page';
+import { type FieldState, traceInput } from '../../../server/detection/writing-provenance';
 
 // Where the characters of an Input came from, on both sides of each length and time.
 

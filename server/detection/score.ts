@@ -4,7 +4,7 @@ import { createDocuments, type TraceDocuments } from './documents';
 import { type Features, mergeFeatures, sumUpDeeds } from './features';
 import { isInsufficient } from './rules/insufficient-evidence';
 import { PEOPLE_GROUPS, type PeopleGroup } from './rules/people';
-import type { RuleOutcome } from './rules/rule';
+import { mayHaveTouch, type RuleOutcome } from './rules/rule';
 import { RULE_SET_VERSION, RULES, type WeightedRule } from './rules/table';
 import { createTraceReader, type Segment } from './segments';
 import { MAX_MOMENTS } from './statistics';
@@ -172,29 +172,38 @@ function judgePart(features: Features): Part {
 /** What one part of a session shows of the person, and what the others are judged with then. */
 interface Trait {
   shows(features: Features): boolean;
+  /** Whether a part without it may be judged otherwise with it. */
+  matters(features: Features): boolean;
   assumed: Partial<Features>;
-  /** Parts as they are judged with it. */
-  known: WeakMap<Part, Part>;
 }
 
 const TRAITS: readonly Trait[] = [
-  { shows: ({ assistedCount }) => assistedCount > 0, assumed: { assistedCount: 1 }, known: new WeakMap() },
+  {
+    shows: ({ assistedCount }) => assistedCount > 0,
+    matters: ({ simulatedPresses }) => simulatedPresses.count > 0,
+    assumed: { assistedCount: 1 },
+  },
   // Keyboards on the screen write long after a touch, also on the next page.
-  { shows: ({ hasTouch }) => hasTouch, assumed: { hasTouch: true }, known: new WeakMap() },
-  { shows: ({ hasMouse }) => hasMouse, assumed: { hasMouse: true }, known: new WeakMap() },
+  { shows: ({ hasTouch }) => hasTouch, matters: () => true, assumed: { hasTouch: true } },
+  { shows: ({ hasMouse }) => hasMouse, matters: mayHaveTouch, assumed: { hasMouse: true } },
 ];
 
-/** Judges parts of one session. Assistive technology and touches that one of them shows are in use in all of them. */
+/** Parts as they were last judged with what other parts show. */
+const supplemented = new WeakMap<Part, { missing: readonly Trait[]; judged: Part }>();
+
+/** Judges parts of one session. A screen reader, a touch screen or a mouse that one of them shows is in use in all of them. */
 function judgeTogether(parts: readonly Part[]): readonly Part[] {
-  return TRAITS.reduce((judged, { shows, assumed, known }) => {
-    if (!judged.some(({ features }) => shows(features))) return judged;
-    return judged.map((part) => {
-      if (shows(part.features)) return part;
-      const again = known.get(part) ?? judgePart({ ...part.features, ...assumed });
-      known.set(part, again);
-      return again;
-    });
-  }, parts);
+  const shown = TRAITS.filter(({ shows }) => parts.some(({ features }) => shows(features)));
+  return parts.map((part) => {
+    const missing = shown.filter(({ shows, matters }) => !shows(part.features) && matters(part.features));
+    if (missing.length === 0) return part;
+    const known = supplemented.get(part);
+    if (known?.missing.length === missing.length && missing.every((trait, index) => trait === known.missing[index]))
+      return known.judged;
+    const judged = judgePart(Object.assign({ ...part.features }, ...missing.map(({ assumed }) => assumed)));
+    supplemented.set(part, { missing, judged });
+    return judged;
+  });
 }
 
 const addPart = (whole: Features | null, { features }: Part): Features =>

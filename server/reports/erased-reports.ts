@@ -74,7 +74,7 @@ async function namesUser(stores: ReportStores, row: ReportRow, user: ReportedUse
   try {
     return await isInFile(store, { integrationId, reportId: row.id }, row.parts ?? [], finder);
   } catch (error) {
-    // The bucket may have rules of its own. While the store is away, the erasure waits.
+    // A lifecycle rule of the bucket may have removed it. While the store is away, the erasure waits.
     if (error instanceof LostPartError) return row.isOfTime;
     throw error;
   }

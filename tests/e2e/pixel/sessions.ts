@@ -121,7 +121,7 @@ export function registerSessionRules(host: PixelHost, browser: () => Browser) {
       };
       const last = await waitForEnd();
       expect(last.x).toBe(1);
-      // As applications do that sign out whoever is away.
+      // As applications do that sign out people who are away.
       await page.evaluate(() => history.pushState({}, '', '/signed-out'));
       await host.runClock(page);
       await host.waitForEvent('Page', 2);

@@ -48,8 +48,8 @@ describe('readPresence', () => {
     ['something that it notes later', leave().wait(2_001).add(EventCode.Visibility, { state: 0 }), false],
     ['a page, as if the browser brought it back', leave().wait(1).page('https://lms.example.edu/0', 2), false],
     ['that it is left again', leave().wait(2_001).add(EventCode.Alive).wait(1).add(EventCode.Leave), true],
-    ['what it notes while it is left, in a batch of its own', leave().send().wait(2_000).add(EventCode.Alive), true],
-    ['something later, in a batch of its own', leave().send().wait(2_001).add(EventCode.Alive), false],
+    ['what it notes while it is left, in another batch', leave().send().wait(2_000).add(EventCode.Alive), true],
+    ['something later, in another batch', leave().send().wait(2_001).add(EventCode.Alive), false],
   ])('after its Leave, a page tells %s', (_, builder, isGone) => {
     expect(readPresence(builder.send())).toMatchObject({ isGone });
     // And stays what it is.

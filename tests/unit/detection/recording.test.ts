@@ -83,7 +83,7 @@ describe('the recording of a session', () => {
     const [typed, other, pasted] = ['insertText', 'other', 'insertFromPaste'].map((name) =>
       INPUT_TYPES.indexOf(name as 'other'),
     );
-    // Fewer are those of a key. A paste has an event of its own.
+    // Fewer are those of a key. A paste has its own event.
     expect(textsOf({ type: typed!, insertedLength: 9 })).toEqual([]);
     expect(textsOf({ type: pasted!, insertedLength: 500 })).toEqual([]);
     const classes = [10, 11, 100, 101, 1_000, 1_001].map((insertedLength) => textsOf({ type: other!, insertedLength }));

@@ -1,12 +1,19 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { mkdir, open, readFile, realpath } from 'node:fs/promises';
-import { join } from 'node:path';
-import { kill, platform } from 'node:process';
+import { mkdir, realpath } from 'node:fs/promises';
+import { kill } from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
-import { type Cluster, openCluster, run } from './embedded-cluster';
+import { type Cluster, openCluster } from './embedded-cluster';
 import { readComplaint } from './embedded-output';
+import {
+  choosePort,
+  hasEnded,
+  isPostmaster,
+  LOCKED_EXIT_CODE,
+  readOutput,
+  readServer,
+  type Started,
+  startServer,
+} from './embedded-server';
 
 interface Log {
   info(fields: object, message: string): void;
@@ -21,7 +28,6 @@ export interface EmbeddedDatabase {
   stop(): Promise<void>;
 }
 
-const LOG_LIMIT_BYTES = 5 * 1024 * 1024;
 const POLL_MS = 30;
 const RETRY_PAUSE_MS = 200;
 /** Each start replays the WAL. On a full disk, starts fail until the operator makes space. */
@@ -30,8 +36,6 @@ const RESTART_PAUSE_LIMIT_MS = 10_000;
 const RETRY_LIMIT_MS = 15_000;
 /** What Postgres prints about addresses, lock files and shared memory of a server that has just ended. */
 const TEMPORARY = ['Address already in use', '" already exists', '" is empty', 'is still in use'];
-/** The exit code of `flock` if another process has the lock. */
-const LOCKED_EXIT_CODE = 97;
 const LOCKED = 'another server runs on this directory, perhaps in another container: stop it first';
 /** Crash recovery may have a lot of WAL to replay. */
 const READY_LIMIT_MS = 5 * 60_000;
@@ -44,15 +48,6 @@ const STOP_SIGNALS = [
   { signal: 'SIGINT', limitMs: 10_000 },
   { signal: 'SIGQUIT', limitMs: 6_000 },
 ] as const;
-
-const SETTINGS = {
-  listen_addresses: '127.0.0.1',
-  unix_socket_directories: '',
-  max_connections: 200,
-  shared_buffers: '128MB',
-  timezone: 'UTC',
-  log_timezone: 'UTC',
-};
 
 /** Advisory locks in the database `postgres`, so they cannot collide with the application's. */
 const USERS_LOCK = 1;
@@ -129,64 +124,6 @@ async function joinServer(
   }
 }
 
-interface Started {
-  process: ChildProcess;
-  /** Where this server's output begins in the log file. */
-  logOffset: number;
-}
-
-/**
- * Picks a port below 32768, which outgoing connections do not use. The same directory gets the same port while it is
- * free.
- */
-function choosePort({ directory }: Cluster, attempt: number): number {
-  const seed = createHash('sha256').update(directory).digest().readUInt32BE();
-  return 20_000 + ((seed + attempt * 7919) % 12_000);
-}
-
-async function startServer(cluster: Cluster, port: number, stalePid: number): Promise<Started> {
-  const settings = Object.entries({ ...SETTINGS, port }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  const [program, parameters, options] = cluster.command('postgres', ['-D', cluster.directory, ...settings]);
-  const [file, args] = (await hasLocks()) ? lockDirectory(cluster, program, parameters) : [program, parameters];
-  const log = await open(cluster.logFile, 'a', 0o600);
-  try {
-    if ((await log.stat()).size > LOG_LIMIT_BYTES) await log.truncate();
-    const logOffset = (await log.stat()).size;
-    // The pid in a stale postmaster.pid may now belong to another program (after a reboot, or in a container), and
-    // Postgres would refuse to start. PG_GRANDPARENT_PID, meant for pg_ctl's shell, names a pid that is not a Postgres
-    // server.
-    const env = { ...options.env, PG_GRANDPARENT_PID: String(stalePid) };
-    // In its own session: Ctrl-C signals the terminal's whole process group, but Postgres must outlive our shutdown.
-    const process = spawn(file, args, { ...options, env, detached: true, stdio: ['ignore', log.fd, log.fd] });
-    process.on('error', () => {}); // the exit code reports it
-    process.unref();
-    return { process, logOffset };
-  } finally {
-    await log.close();
-  }
-}
-
-/**
- * Lets the server hold a lock on its directory until it and its children have ended. Postgres' own lock file names a pid, which means
- * nothing to a server in another container that has the same volume: both would run, and destroy the data.
- */
-const lockDirectory = ({ directory }: Cluster, program: string, parameters: string[]): [string, string[]] => [
-  'flock',
-  ['--no-fork', '--nonblock', `--conflict-exit-code=${LOCKED_EXIT_CODE}`, directory, program, ...parameters],
-];
-
-/** Whether this system has the `flock` of util-linux. Other systems have no containers on one volume, or go without. */
-const hasLocks = async () => {
-  if (platform !== 'linux') return false;
-  const { stdout } = await run('flock', ['--version']).catch(() => ({ stdout: '' }));
-  return stdout.includes('util-linux');
-};
-
-const hasEnded = ({ process }: Started) => process.exitCode !== null || process.signalCode !== null;
-
-const readOutput = async ({ logFile }: Cluster, { logOffset }: Started) =>
-  (await readFile(logFile)).subarray(logOffset).toString();
-
 /**
  * Creates a function that restarts a server which has just died on its known port. If the server ends again, it says why, and makes
  * longer and longer pauses.
@@ -210,23 +147,6 @@ function createReviver(cluster: Cluster, port: number, log: Log): () => Promise<
     );
     return started;
   };
-}
-
-/** Lines of postmaster.pid: pid, data directory, start time, port, socket directory, address, shared memory, status. */
-async function readServer({ directory }: Cluster) {
-  const lines = (await readFile(join(directory, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n');
-  const pid = Number(lines[0]);
-  const isAlive = pid > 0 && (await isPostmaster(pid, directory));
-  return { pid, isAlive, port: Number(lines[3]), isReady: lines[7]?.trim() === 'ready' };
-}
-
-/** A pid alone proves nothing: it may be reused, or belong to a zombie. The command line contains our directory. */
-async function isPostmaster(pid: number, directory: string): Promise<boolean> {
-  const commandLine =
-    platform === 'linux'
-      ? readFile(`/proc/${pid}/cmdline`, 'utf8').then((args) => args.replaceAll('\0', ' '))
-      : run('ps', ['-ww', '-o', 'command=', '-p', String(pid)]).then(({ stdout }) => stdout);
-  return (await commandLine.catch(() => '')).includes(` -D ${directory} `);
 }
 
 /** A user of the server: a connection that holds the users' lock shared, so that the count survives any crash. */

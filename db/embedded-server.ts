@@ -1,19 +1,24 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { open, readFile } from 'node:fs/promises';
+import { totalmem } from 'node:os';
 import { join } from 'node:path';
-import { platform } from 'node:process';
+import { constrainedMemory, platform } from 'node:process';
 import { type Cluster, run } from './embedded-cluster';
 
 const LOG_LIMIT_BYTES = 5 * 1024 * 1024;
 /** The exit code of `flock` if another process has the lock. */
 export const LOCKED_EXIT_CODE = 97;
 
+const MIB = 2 ** 20;
+/** Postgres' own default. */
+const LEAST_CACHE_MIB = 128;
+const MOST_CACHE_MIB = 2048;
+
 const SETTINGS = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
   max_connections: 200,
-  shared_buffers: '128MB',
   timezone: 'UTC',
   log_timezone: 'UTC',
 };
@@ -34,9 +39,29 @@ export function choosePort({ directory }: Cluster, attempt: number): number {
   return 20_000 + ((seed + attempt * 7919) % 12_000);
 }
 
+/**
+ * Chooses how much of the database Postgres may keep in its own memory, in MiB: an eighth of what the machine or the container has.
+ * Counts of long histories read far more rows than 128 MiB hold. A system that promises no more memory than it has may refuse more.
+ */
+export function chooseCacheMib(system: Awaited<ReturnType<typeof readMemory>>): number {
+  if (system.isStrict) return LEAST_CACHE_MIB;
+  // Without a limit, Node answers zero or a number that no machine has.
+  const memoryBytes = Math.min(system.memoryBytes, system.limitBytes || Number.POSITIVE_INFINITY);
+  return Math.max(LEAST_CACHE_MIB, Math.min(MOST_CACHE_MIB, Math.floor(memoryBytes / 8 / MIB)));
+}
+
+export async function readMemory() {
+  const overcommit = await readFile('/proc/sys/vm/overcommit_memory', 'utf8').catch(() => '');
+  return { memoryBytes: totalmem(), limitBytes: constrainedMemory(), isStrict: overcommit.trim() === '2' };
+}
+
 /** Starts the server on `port`. `stalePid` is the one in the lock file of a server that has ended. */
 export async function startServer(cluster: Cluster, port: number, stalePid: number): Promise<Started> {
-  const settings = Object.entries({ ...SETTINGS, port }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const shared_buffers = `${chooseCacheMib(await readMemory())}MB`;
+  const settings = Object.entries({ ...SETTINGS, port, shared_buffers }).flatMap(([name, value]) => [
+    '-c',
+    `${name}=${value}`,
+  ]);
   const [program, parameters, options] = cluster.command('postgres', ['-D', cluster.directory, ...settings]);
   const [file, args] = (await hasLocks()) ? lockDirectory(cluster, program, parameters) : [program, parameters];
   const log = await open(cluster.logFile, 'a', 0o600);

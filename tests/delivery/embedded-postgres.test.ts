@@ -19,6 +19,7 @@ import { pathToFileURL } from 'node:url';
 import postgres from 'postgres';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startEmbeddedDatabase } from '../../db/embedded';
+import { chooseCacheMib, readMemory } from '../../db/embedded-server';
 import { bundleChildScript, type ChildScript } from '../support/child-script';
 
 const isRoot = process.getuid?.() === 0;
@@ -161,12 +162,13 @@ describe('the embedded Postgres on its first start', () => {
       (sql) => sql`select current_database() as name, current_setting('listen_addresses') as address,
         current_setting('TimeZone') as timezone, current_setting('synchronous_commit') as commit,
         current_setting('fsync') as fsync, current_setting('full_page_writes') as pages,
+        (pg_size_bytes(current_setting('shared_buffers')) / 1048576)::int as cache,
         pg_encoding_to_char(encoding) as encoding, 'Z' < 'a' as bytewise, lower('É') = 'é' as unicode
         from pg_database where datname = current_database()`,
     );
     expect(settings).toEqual({
       ...{ name: 'app', address: '127.0.0.1', timezone: 'UTC' },
-      ...{ commit: 'on', fsync: 'on', pages: 'on' },
+      ...{ commit: 'on', fsync: 'on', pages: 'on', cache: chooseCacheMib(await readMemory()) },
       ...{ encoding: 'UTF8', bytewise: true, unicode: true },
     });
     expect(Number(new URL(first.url).port)).toBeLessThan(32_768);

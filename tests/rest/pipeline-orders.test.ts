@@ -156,6 +156,13 @@ async function readRows({ id }: Customer): Promise<Record<string, unknown[]>> {
   return Object.fromEntries(await Promise.all(entries));
 }
 
+/** Waits until the rules on findings have judged all sessions, which they do when the facts are answered. */
+const waitForFindings = (integrationId: string) =>
+  waitUntil(async () => {
+    const waiting = await server.database.db.sql`select from fact_outbox where integration_id = ${integrationId}`;
+    return waiting.length === 0;
+  });
+
 async function createSubscriber(): Promise<Customer> {
   const customer = await Customer.create(server);
   await customer.switchOffFindings();
@@ -208,6 +215,7 @@ describe('facts in any order, repeated, in other batches and at the same time', 
         );
         expect(accepted.reduce((sum, count) => sum + count, 0)).toBe(all.length);
         await foldCounts(server.database.db);
+        for (const { id } of [inOrder, customer]) await waitForFindings(id);
         expect(await readRows(customer)).toEqual(await readRows(inOrder));
         await expectDelivered(customer);
       }),

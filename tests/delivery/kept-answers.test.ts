@@ -83,7 +83,7 @@ describe('keeping an answer', () => {
       const client = createWebhookClient({ allowedHosts: new Set([`127.0.0.1:${receiver.port}`]), keepsAnswers });
       const from = performance.now();
       const url = `http://127.0.0.1:${receiver.port}/`;
-      const result = await client.post({ url, headers: {}, body: '{}', timeoutMs: 300 });
+      const result = await client.post({ url, headers: {}, body: '{}', timeoutMs: 1_500 });
       const durationMs = performance.now() - from;
       await client.close();
       return { result, durationMs };
@@ -93,7 +93,7 @@ describe('keeping an answer', () => {
     expect(result).toEqual(unkept.result);
     expect(unkept.result).not.toHaveProperty('answer');
     expect(found!.body.length).toBeLessThanOrEqual(MAX_KEPT_BYTES);
-    expect(kept.durationMs).toBeLessThan(Math.max(unkept.durationMs, 300) + 400);
+    expect(kept.durationMs).toBeLessThan(unkept.durationMs + 700);
   });
 
   it('replaces what is secret by its name, and what looks like it', () => {

@@ -329,9 +329,11 @@ it('the metrics have few labels, whatever is requested', async () => {
   await ask(0);
   await ask(1);
   await ask(3);
-  const before = (await scrape()).samples.length;
+  // Meanwhile the minute may end, and functions of the engine run for the first time.
+  const countSamples = async () => (await scrape()).samples.filter(({ name }) => !name.includes('_engine_')).length;
+  const before = await countSamples();
   for (let n = 0; n < 120; n += 20) await Promise.all(Array.from({ length: 20 }, (_, i) => ask(n + i)));
-  expect((await scrape()).samples.length).toBeLessThan(before + 20);
+  expect(await countSamples()).toBeLessThan(before + 20);
 });
 
 it('the metrics are only at their own port, which serves nothing else', async () => {

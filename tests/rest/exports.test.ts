@@ -284,14 +284,20 @@ describe('an export that fails in the middle', () => {
   }
 
   it('breaks the connection, so that the client does not take the part for the whole', async () => {
-    const response = await open(wide);
-    const reader = response.body!.getReader();
-    const readAll = async () => {
-      while (!(await reader.read()).done);
-    };
     await breakAfter(
-      () => reader.read(),
-      () => expect(readAll()).rejects.toThrow('terminated'),
+      async () => {
+        const { status, body } = await open(wide);
+        expect(status).toBe(200);
+        const reader = body!.getReader();
+        await reader.read();
+        return reader;
+      },
+      async (reader) => {
+        const readAll = async () => {
+          while (!(await reader.read()).done);
+        };
+        await expect(readAll()).rejects.toThrow('terminated');
+      },
     );
   });
 

@@ -5,6 +5,7 @@
 /** What becomes of a column, as the documents say it. */
 export const FATES = {
   pseudonym: 'the user’s id becomes a random one',
+  renamed: 'an id that a rule computed, also from the user’s id, becomes a random one; others stay',
   hashed: 'the user’s id becomes a keyed hash; in the details, mentions are replaced',
   removed: 'removed',
   emptied: 'emptied in rows about the user or their sessions; elsewhere, mentions are replaced',
@@ -73,8 +74,9 @@ export const COLUMN_FATES = new Map(
     },
     // Findings.
     anomalies: {
-      ...ours('integration_id', 'id', 'session_id', 'fingerprint'),
+      ...ours('integration_id', 'session_id', 'fingerprint'),
       ...measured('type', 'severity'),
+      id: 'renamed',
       user_id: 'pseudonym',
       metadata: 'emptied',
       ...settings('acknowledged_by', 'resolved_by'),
@@ -161,7 +163,11 @@ export const COLUMN_FATES = new Map(
     minute_counts: { ...ours('integration_id', 'scope'), value: 'pseudonym' },
     incident_counts: { ...ours('integration_id', 'kind', 'scope', 'type', 'severity'), value: 'pseudonym' },
     // Webhooks.
-    domain_events: { ...ours('integration_id', 'id', 'type', 'natural_key', 'skips', 'ended'), payload: 'sealed' },
+    domain_events: {
+      ...ours('integration_id', 'id', 'type', 'skips', 'ended'),
+      natural_key: 'renamed',
+      payload: 'sealed',
+    },
     webhook_subscriptions: {
       ...ours('integration_id', 'id'),
       ...settings('url', 'event_type', 'threshold', 'name', 'secret_sealed', 'previous_secret_sealed', 'told_state'),

@@ -10,6 +10,7 @@ import { type ErasureContext, requestErasure } from '../domain/user-erasures';
 import type { Logger } from '../platform/log';
 import { eraseReports } from '../reports/erased-reports';
 import type { ReportStores } from '../reports/stores/store';
+import { forgetAnomalyIds } from './anomaly-ids';
 import { moveCounts, moveLateCounts } from './counts';
 import { eraseEvents } from './events';
 import { eraseRows } from './rows';
@@ -76,6 +77,7 @@ export function createErasures(dependencies: {
       return { after: await eraseReports({ db, stores }, erasure, (after as string | null) ?? '', count) };
     },
     async (erasure, after) => ({ after: await eraseEvents(db, erasure, (after as string | null) ?? '') }),
+    async (erasure) => ({ after: (await forgetAnomalyIds(db, erasure)) > 0 ? 'more' : null }),
   ];
 
   /** Waits until all transactions are over that began before facts were refused. */

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { foldSessionDeltas, LOCK_FOLD } from '../../server/domain/rollups';
 import { COLUMN_FATES, type Fate } from '../../server/erasure/columns';
+import { makeAnomalyId } from '../../server/findings/judge';
+import { Campus } from '../support/campus';
 import { foldCounts } from '../support/count-rows';
 import { Customer } from '../support/customer';
 import { dumpDatabase, findInDump } from '../support/dump';
@@ -192,6 +194,26 @@ describe('an erasure', () => {
     expect(
       await db.sql`select 1 from webhook_deliveries where integration_id = ${customer.id} and status = 'PoisonAborted'`,
     ).toEqual([]);
+  });
+
+  it('leaves no id that can be computed from theirs', async () => {
+    const campus = await Campus.create(server);
+    const { customer } = campus;
+    const told = { anomalyType: 'SharedDevice', userId: 'ada' };
+    await campus.visit({ user: 'ben', ago: 90 }, { user: 'ada', ago: 60 });
+    await customer.accept([facts.anomaly('of-the-pipeline', told)]);
+    const computed = makeAnomalyId(customer.id, 'SharedDevice', ['laptop', 'ada']);
+    const { db } = server.database;
+    const readIds = () => db.sql<{ id: string; key: string }[]>`
+      select a.id, e.natural_key as key from anomalies a left join domain_events e
+          on e.integration_id = a.integration_id and e.type = 'SessionAnomaly' and e.natural_key = a.id
+       where a.integration_id = ${customer.id} order by a.detected_at`;
+    expect([...(await readIds())]).toEqual([computed, 'of-the-pipeline'].map((id) => ({ id, key: id })));
+    await eraseUserFully(customer, 'ada');
+    expect(findInDump(await dumpDatabase(db), [computed])).toEqual([]);
+    const random = expect.stringMatching(/^ano_[0-9a-f]{32}$/);
+    const [own, posted] = await readIds();
+    expect([own!.id, own!.key, posted]).toEqual([random, own!.id, { id: 'of-the-pipeline', key: 'of-the-pipeline' }]);
   });
 
   it('finds a Turkish name in capitals', async () => {

@@ -30,7 +30,7 @@ export async function confirmDevice(
       .values({ integrationId, userId, fingerprint, confirmedBy, notes: notes ?? null })
       .onConflictDoUpdate({
         target: [deviceConfirmations.integrationId, deviceConfirmations.userId, deviceConfirmations.fingerprint],
-        set: { confirmedAt: sql`now()`, confirmedBy, ...(notes == null ? {} : { notes }) },
+        set: { confirmedAt: CONFIRMED_AGAIN_AT, confirmedBy, ...(notes == null ? {} : { notes }) },
       })
       .returning();
     const { confirmedAt, firstConfirmedAt } = confirmed!;
@@ -39,6 +39,9 @@ export async function confirmDevice(
     return { userId, fingerprint, confirmedAt, firstConfirmedAt, suppresses: [...SUPPRESSED_ANOMALY_TYPES] };
   });
 }
+
+/** Later than the confirmation before: this one may have begun earlier, and have waited for it. */
+const CONFIRMED_AGAIN_AT = sql`greatest(now(), ${deviceConfirmations.confirmedAt} + interval '1 millisecond')`;
 
 /**
  * Takes the confirmation of a device back, so that later anomalies about the pair are recorded again. Those that were suppressed

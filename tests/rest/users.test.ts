@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expectError } from '../support/answers';
 import { sendRaw } from '../support/connection';
 import { Customer, pathOf } from '../support/customer';
+import { waitForLocks } from '../support/database';
 import { anomaly, correlated, scored, secondsAgo, started } from '../support/facts';
 import { startTestServer, type TestServer } from '../support/server';
 
@@ -252,6 +253,22 @@ describe('a device confirmation', () => {
     const many = await Promise.all(Array.from({ length: 10 }, () => customer.confirm('u', 'fp-2')));
     expect(new Set(many.map(({ firstConfirmedAt }) => firstConfirmedAt)).size).toBe(1);
     expect((await customer.read('/v1/stats')).confirmedDevices).toBe(2);
+  });
+
+  it('that began before another one and waited for it is the later one', async () => {
+    const customer = await Customer.create(server);
+    const { sql } = server.database.db;
+    const waiting = await sql.begin(async (other) => {
+      await other`lock table device_confirmations in share row exclusive mode`;
+      const confirmed = customer.confirm('u', 'fp');
+      await waitForLocks(sql, 1);
+      await other`
+        insert into device_confirmations (integration_id, user_id, fingerprint, first_confirmed_at, confirmed_at)
+        values (${customer.id}, 'u', 'fp', clock_timestamp(), clock_timestamp())`;
+      return { confirmed };
+    });
+    const { confirmedAt, firstConfirmedAt } = await waiting.confirmed;
+    expect(Date.parse(confirmedAt)).toBeGreaterThan(Date.parse(firstConfirmedAt));
   });
 
   it('sent again without notes keeps the previous notes', async () => {

@@ -135,10 +135,11 @@ export class BatchDraft {
     return userId !== null && fingerprint !== null && this.#tenant.confirmations.has(pairKey(userId, fingerprint));
   }
 
-  /** Marks a session as changed by a fact now. */
+  /** Marks a session as changed by a fact now. A label may be newer, because the transaction may have waited for locks. */
   touch(session: SessionDraft) {
     session.isChanged = true;
-    session.row.updatedAt = this.#tenant.now;
+    const { updatedAt } = session.row;
+    if (updatedAt === null || updatedAt < this.#tenant.now) session.row.updatedAt = this.#tenant.now;
   }
 
   /** Has the rules on findings judge a session after the commit. */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expectError } from '../support/answers';
 import { Customer, pathOf } from '../support/customer';
+import { waitForLocks } from '../support/database';
 import { closed, correlated, scored, started } from '../support/facts';
 import { startTestServer, type TestServer } from '../support/server';
 
@@ -41,6 +42,19 @@ describe('a label', () => {
     expect(Date.parse(second.labeledAt)).toBeGreaterThanOrEqual(Date.parse(first.labeledAt));
     const { sessionId: _, ...label } = second;
     expect(await customer.session('s')).toMatchObject({ label, riskLevel: 'human' });
+  });
+
+  it('is the later change, also if facts that began before it waited', async () => {
+    const of = await Customer.create(server, [started('a'), started('b')]);
+    const { sql } = server.database.db;
+    const { told, labeledAt } = await sql.begin(async (other) => {
+      await other`select from sessions where integration_id = ${of.id} and id = 'a' for update`;
+      const facts = of.tell([scored('a', 0.1), scored('b', 0.2)]);
+      await waitForLocks(sql, 1);
+      return { told: { facts }, ...(await of.label('b', { verdict: 'bot' })) };
+    });
+    await told.facts;
+    expect(await of.session('b')).toMatchObject({ botScore: 0.2, label: { labeledAt }, updatedAt: labeledAt });
   });
 
   it('sent again is the same label', async () => {

@@ -114,6 +114,8 @@ const isVerdictOf = (context: DomainContext, sessionId: string) =>
 
 /** Locks the session, so that changes of its label come one after the other, and their entries are in the same order. */
 async function lockSession(tx: Transaction, context: DomainContext, sessionId: string): Promise<LockedSession> {
+  await tx.select({ id: sessions.id }).from(sessions).where(isSession(context, sessionId)).for('no key update');
+  // By another statement: one that waits for the lock sees other tables as they were before.
   const { label, labelConfidence, labelNotes, labeledAt, botScore } = sessions;
   const { mediumAt, botAt } = integrations;
   const isScore = and(
@@ -129,8 +131,7 @@ async function lockSession(tx: Transaction, context: DomainContext, sessionId: s
     .from(sessions)
     .innerJoin(integrations, eq(integrations.id, sessions.integrationId))
     .leftJoin(sessionScores, isScore)
-    .where(isSession(context, sessionId))
-    .for('no key update', { of: sessions });
+    .where(isSession(context, sessionId));
   if (!row) throw new ApiError('NOT_FOUND', 'Session not found');
   return row;
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AuditEntry } from '../../contract/audit';
 import { foldSessionDeltas } from '../../server/domain/rollups';
 import { Customer, pathOf } from '../support/customer';
+import { waitForLocks } from '../support/database';
 import { anomaly, closed, correlated, scored, secondsAgo, started } from '../support/facts';
 import type { TestServer } from '../support/server';
 import { createStaffClient, type StaffClient, startStaffServer } from '../support/staff-client';
@@ -91,6 +92,22 @@ describe('the history of verdicts', () => {
     const times = (await readRows('s')).map(({ decided_at }) => decided_at);
     expect(times).toEqual([...new Set(times)].sort());
     await customer.setThresholds(40, 70);
+  });
+
+  it('has the rule set of a score that was written while the verdict waited', async () => {
+    await begin('rescored', 0.65);
+    const { sql } = server.database.db;
+    const { told, labelled } = await sql.begin(async (other) => {
+      await other`select from sessions where integration_id = ${customer.id} and id = 'rescored' for update`;
+      const later = { scoredAt: secondsAgo(1), ruleSetVersion: '2026.3' };
+      const told = customer.accept([scored('rescored', 0.95, later)]);
+      await waitForLocks(sql, 1);
+      const labelled = customer.label('rescored', { verdict: 'bot' });
+      await waitForLocks(sql, 2);
+      return { told: { done: told }, labelled: { done: labelled } };
+    });
+    await Promise.all([told.done, labelled.done]);
+    expect(await readRows('rescored')).toMatchObject([{ bot_score: 0.95, rule_set_version: '2026.3', medium_at: 40 }]);
   });
 
   it('of a refused change has no row, nor has the audit log', async () => {

@@ -204,6 +204,29 @@ describe('an export', () => {
     expect(Math.max(...sizes)).toBeLessThan(10_000_000);
   });
 
+  it('has the anomalies of a session from before somebody was known, and none about others in it', async () => {
+    const customer = await Customer.create(server);
+    await customer.accept([
+      ...[facts.started('late'), facts.anomaly('of-nobody', { sessionId: 'late' })],
+      facts.anomaly('of-ben', { sessionId: 'late', userId: BEN.id }),
+      facts.correlated('late', ADA.id, { user: ADA }),
+    ]);
+    const { sessions, anomalies } = (await customer.get(makeUserPath(ADA.id, 'export'))).body.data;
+    expect(sessions).toMatchObject([{ id: 'late', anomalies: [{ id: 'of-nobody' }] }]);
+    expect(anomalies).toEqual([]);
+  });
+
+  it('is there for everybody of whom something is held, be it one row, and for nobody else', async () => {
+    const customer = await Customer.create(server);
+    await customer.post(makeUserPath('confirmed', 'devices', 'laptop', 'confirm'), {});
+    await customer.accept([facts.writing('w', 0.4, { userId: 'writer' }), facts.anomaly('a', { userId: 'odd' })]);
+    const read = async (id: string) => (await customer.get(makeUserPath(id, 'export'))).body.data;
+    expect(await read('confirmed')).toMatchObject({ user: null, devices: [{ fingerprint: 'laptop' }] });
+    expect(await read('writer')).toMatchObject({ user: null, writing: [{ sessionId: 'w' }] });
+    expect(await read('odd')).toMatchObject({ user: null, anomalies: [{ id: 'a' }] });
+    expect((await customer.get(makeUserPath('nobody', 'export'))).status).toBe(404);
+  });
+
   it('is 404 for a user of another integration', async () => {
     await createAda();
     const other = await Customer.create(server);

@@ -14,14 +14,14 @@ export const mmdbMap = (entries: [string, number[]][]) => [
   ...entries.flatMap(([name, value]) => [...mmdbText(name), ...value]),
 ];
 
-/** Writes a database whose one record is given, and answers its path. */
-export function writeMmdb(file: string, record: number[]): string {
+/** Writes a database whose one record is given, of IPv4 addresses alone or of both kinds (6), and answers its path. */
+export function writeMmdb(file: string, record: number[], ipVersion: 4 | 6 = 4): string {
   const metadata = mmdbMap([
     ['binary_format_major_version', [0xa1, 2]],
     ['binary_format_minor_version', [0xa0]],
     ['build_epoch', [0x01, 0x02, 1]],
     ['database_type', mmdbText('Test')],
-    ['ip_version', [0xa1, 4]],
+    ['ip_version', [0xa1, ipVersion]],
     ['node_count', [0xc1, 1]],
     ['record_size', [0xa1, 24]],
   ]);

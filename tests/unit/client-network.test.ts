@@ -38,7 +38,7 @@ describe('the country of a client', () => {
   const directory = mkdtempSync(join(tmpdir(), 'countries-'));
   afterAll(() => rmSync(directory, { recursive: true }));
 
-  const write = (name: string, record: number[]) => writeMmdb(join(directory, name), record);
+  const write = (name: string, record: number[], ipVersion?: 6) => writeMmdb(join(directory, name), record, ipVersion);
 
   it.each([
     ['MaxMind’s form', mmdbMap([['country', mmdbMap([['iso_code', mmdbText('SE')]])]])],
@@ -51,9 +51,13 @@ describe('the country of a client', () => {
   });
 
   it('is unknown for an IPv6 address, if the database is one of IPv4 addresses alone', () => {
-    const find = openPlaceFinder(write('ipv4.mmdb', mmdbMap([['country_code', mmdbText('SE')]])));
-    const countries = ['2001:db8::1', '::ffff:81.2.69.142'].map((address) => find(address).country);
-    expect(countries).toEqual([null, 'SE']);
+    const record = mmdbMap([['country_code', mmdbText('SE')]]);
+    const readCountries = (file: string) => {
+      const find = openPlaceFinder(file);
+      return ['2001:db8::1', '::ffff:81.2.69.142'].map((address) => find(address).country);
+    };
+    expect(readCountries(write('ipv4.mmdb', record))).toEqual([null, 'SE']);
+    expect(readCountries(write('both.mmdb', record, 6))).toEqual(['SE', 'SE']);
   });
 
   it('is unknown without a database, and a wrong file is told at the start', () => {

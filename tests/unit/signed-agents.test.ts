@@ -70,6 +70,14 @@ describe('a message signature', () => {
       expect(readPublicKey(jwk)).toBeNull();
   });
 
+  it('is none if its input lists no components, although its bytes may be those of one', () => {
+    const bytes = `sig1=:${Buffer.alloc(64).toString('base64')}:`;
+    const read = (input: string) => readSignatures(toMessage({ 'signature-input': input, signature: bytes })).length;
+    expect(read('sig1=("@authority")')).toBe(1);
+    for (const input of ['sig1', 'sig1=1', 'sig1="@authority"', `sig1=(${'"x" '.repeat(33)})`])
+      expect(read(input)).toBe(0);
+  });
+
   it('is never read from anything else, and nothing throws', () => {
     const field = fc.oneof(
       fc.string({ maxLength: 60 }),

@@ -396,16 +396,22 @@ describe('usage', () => {
     ['startDate=2025-03-04&endDate=2026-03-04', '2025-03-04', '2026-03-05T00:00:00.000Z', 111, 366],
   ])('of %s counts its UTC days', async (query, startDay, endDate, totalRequests, days) => {
     const { id, key } = await api.base.createTenant();
+    const { sql } = api.base.database.db;
     for (const [day, requests] of [
       ['2026-03-01', 1],
       ['2026-03-02', 10],
       ['2026-03-03', 100],
-    ] as const)
-      await api.base.database.db.sql`
+    ] as const) {
+      await sql`
         insert into usage_daily (integration_id, day, method, path, requests, client_errors, server_errors, rate_limited)
         values (${id}, ${day}, 'GET', '/v1/stats', ${requests}, 0, 0, 0)`;
+      for (const table of ['outcome_counts', 'pruned_outcomes'])
+        await sql`insert into ${sql(table)} (integration_id, day, delivered, failed) values (${id}, ${day}, ${requests}, 0)`;
+    }
     const usage = await readUsage(api, key, `?${query}`);
     expect(usage).toMatchObject({ startDate: `${startDay}T00:00:00.000Z`, endDate, totalRequests });
+    // Of the log, and of what was removed from it.
+    expect(usage.webhookDeliveries).toEqual({ delivered: 2 * totalRequests, failed: 0 });
     expect(usage.timeSeries).toHaveLength(days);
     expect(sumSeries(usage.timeSeries).requests).toBe(totalRequests);
     expect(usage.byEndpoint).toEqual([{ method: 'GET', path: '/v1/stats', requests: totalRequests, errors: 0 }]);

@@ -204,6 +204,17 @@ describe('an export', () => {
     expect(Math.max(...sizes)).toBeLessThan(10_000_000);
   });
 
+  it('has each of many sessions once, also of those that began together', async () => {
+    const customer = await Customer.create(server);
+    const ids = Array.from({ length: 9 }, (_, n) => `many-${n}`);
+    const startedAt = facts.secondsAgo(60);
+    await customer.accept(
+      ids.flatMap((id) => [facts.started(id, { startedAt }), facts.correlated(id, ADA.id, { user: ADA })]),
+    );
+    const { sessions } = (await customer.get(makeUserPath(ADA.id, 'export'))).body.data;
+    expect(sessions.map(({ id }: { id: string }) => id)).toEqual(ids);
+  });
+
   it('has the anomalies of a session from before somebody was known, and none about others in it', async () => {
     const customer = await Customer.create(server);
     await customer.accept([

@@ -1,4 +1,5 @@
 import type { Inngest } from 'inngest';
+import { runEach } from './steps';
 
 /** What the housekeeping functions call. Each job returns the number of affected rows. */
 export interface HousekeepingJobs {
@@ -35,11 +36,12 @@ export function createHousekeepingFunctions(client: Inngest, jobs: HousekeepingJ
       triggers: [{ cron: '*/5 * * * *' }],
       retries: 0,
     },
-    async ({ step }) => {
-      await step.run('prune', () => jobs.pruneRateWindows());
-      await step.run('prune-sign-in', () => jobs.pruneSignInWindows());
-      await step.run('prune-secrets', () => jobs.prunePreviousSecrets());
-    },
+    ({ step }) =>
+      runEach(step, [
+        ['prune', jobs.pruneRateWindows],
+        ['prune-sign-in', jobs.pruneSignInWindows],
+        ['prune-secrets', jobs.prunePreviousSecrets],
+      ]),
   );
   const pruneLog = client.createFunction(
     {
@@ -48,13 +50,14 @@ export function createHousekeepingFunctions(client: Inngest, jobs: HousekeepingJ
       triggers: [{ cron: '17 * * * *' }],
       retries: 0,
     },
-    async ({ step }) => {
-      await step.run('prune', () => jobs.pruneDeliveries());
-      await step.run('prune-answers', () => jobs.pruneAnswers());
-      await step.run('prune-events', () => jobs.pruneEvents());
-      await step.run('prune-subscriptions', () => jobs.pruneSubscriptions());
-      await step.run('prune-idempotency-keys', () => jobs.pruneIdempotencyKeys());
-    },
+    ({ step }) =>
+      runEach(step, [
+        ['prune', jobs.pruneDeliveries],
+        ['prune-answers', jobs.pruneAnswers],
+        ['prune-events', jobs.pruneEvents],
+        ['prune-subscriptions', jobs.pruneSubscriptions],
+        ['prune-idempotency-keys', jobs.pruneIdempotencyKeys],
+      ]),
   );
   const foldCounts = client.createFunction(
     {
@@ -63,12 +66,13 @@ export function createHousekeepingFunctions(client: Inngest, jobs: HousekeepingJ
       triggers: [{ cron: '* * * * *' }],
       retries: 0,
     },
-    async ({ step }) => {
-      await step.run('fold', () => jobs.foldSessionDeltas());
-      await step.run('fold-incidents', () => jobs.foldIncidents());
-      await step.run('fold-outcomes', () => jobs.foldOutcomes());
-      await step.run('recount', () => jobs.recountMinutes());
-    },
+    ({ step }) =>
+      runEach(step, [
+        ['fold', jobs.foldSessionDeltas],
+        ['fold-incidents', jobs.foldIncidents],
+        ['fold-outcomes', jobs.foldOutcomes],
+        ['recount', jobs.recountMinutes],
+      ]),
   );
   const pruneOldSessions = client.createFunction(
     {
@@ -77,13 +81,14 @@ export function createHousekeepingFunctions(client: Inngest, jobs: HousekeepingJ
       triggers: [{ cron: '47 * * * *' }],
       retries: 0,
     },
-    async ({ step }) => {
-      await step.run('prune', () => jobs.pruneSessions());
-      await step.run('prune-findings', () => jobs.pruneFindings());
-      await step.run('prune-draws', () => jobs.pruneReviewDraws());
-      await step.run('prune-reports', () => jobs.pruneReports());
-      await step.run('prune-audit', () => jobs.pruneAuditEntries());
-    },
+    ({ step }) =>
+      runEach(step, [
+        ['prune', jobs.pruneSessions],
+        ['prune-findings', jobs.pruneFindings],
+        ['prune-draws', jobs.pruneReviewDraws],
+        ['prune-reports', jobs.pruneReports],
+        ['prune-audit', jobs.pruneAuditEntries],
+      ]),
   );
   /** Processes with timers do this every second. Where there are none, sessions of pages close within two minutes. */
   const sweepCollected = client.createFunction(
@@ -112,10 +117,11 @@ export function createHousekeepingFunctions(client: Inngest, jobs: HousekeepingJ
       triggers: [{ cron: '7 * * * *' }],
       retries: 2,
     },
-    async ({ step }) => {
-      await step.run('prune', () => jobs.pruneTraces());
-      await step.run('create', () => jobs.createPartitions());
-    },
+    ({ step }) =>
+      runEach(step, [
+        ['prune', jobs.pruneTraces],
+        ['create', jobs.createPartitions],
+      ]),
   );
   /** A day that failed is drawn in the next hour. */
   const drawSamples = client.createFunction(

@@ -1,5 +1,6 @@
 import type { Inngest } from 'inngest';
 import { type ReportRequested, reportRequested } from '../events';
+import { runEach } from './steps';
 
 /** The run that renders a report. */
 type ReportRun = ReportRequested & { runId: string };
@@ -73,10 +74,11 @@ export function createReportFunctions(client: Inngest, jobs: ReportFunctionJobs)
       triggers: [{ cron: '* * * * *' }],
       retries: 0,
     },
-    async ({ step }) => {
-      await step.run('make-due', () => jobs.makeDueReports());
-      await step.run('wake', () => jobs.wakeReports());
-    },
+    ({ step }) =>
+      runEach(step, [
+        ['make-due', jobs.makeDueReports],
+        ['wake', jobs.wakeReports],
+      ]),
   );
 
   return [renderReport, wakeReports];

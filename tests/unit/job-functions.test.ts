@@ -14,29 +14,42 @@ const ANSWERS = new Map<string, unknown>([
   ['continueErasure', null],
 ]);
 
-it('a function does each job: none is forgotten', async () => {
-  const nothing = {} as never;
-  const names = Object.keys(
-    createJobs({
-      ...{ env: nothing, db: nothing, collector: nothing, findings: nothing, alertRules: nothing, dispatcher: nothing },
-      operatorNotices: null,
-      reports: createReports(nothing),
-      erasures: createErasures(nothing),
-    }),
-  );
+const nothing = {} as never;
+const NAMES = Object.keys(
+  createJobs({
+    ...{ env: nothing, db: nothing, collector: nothing, findings: nothing, alertRules: nothing, dispatcher: nothing },
+    operatorNotices: null,
+    reports: createReports(nothing),
+    erasures: createErasures(nothing),
+  }),
+);
+
+/** Calls each function once, and its handler of failures. Answers which jobs they did, and how many functions failed. */
+async function callFunctions(doJob: (name: string) => unknown) {
   const done = new Set<string>();
   const noteJob = (name: string) => async () => {
     done.add(name);
-    return ANSWERS.get(name) ?? 0;
+    return doJob(name);
   };
   const handlers: Handler[] = [];
   const client = {
     createFunction: ({ onFailure }: { onFailure?: Handler }, handler: Handler) =>
       handlers.push(handler, ...(onFailure ? [onFailure] : [])),
   } as unknown as Inngest;
-  createFunctions(client, Object.fromEntries(names.map((name) => [name, noteJob(name)])) as unknown as Jobs);
+  createFunctions(client, Object.fromEntries(NAMES.map((name) => [name, noteJob(name)])) as unknown as Jobs);
   const step = { run: (_: string, work: () => Promise<unknown>) => work(), sleep: () => {}, sleepUntil: () => {} };
   const event = { data: { event: { data: {} } } };
-  for (const handler of handlers) await handler({ event, step, runId: 'run' });
-  expect([...done].sort()).toEqual(names.toSorted());
+  const results = await Promise.allSettled(handlers.map((handler) => handler({ event, step, runId: 'run' })));
+  return { done, faults: results.filter(({ status }) => status === 'rejected').length, count: handlers.length };
+}
+
+it('a function does each job: none is forgotten', async () => {
+  const { done, faults } = await callFunctions((name) => ANSWERS.get(name) ?? 0);
+  expect([[...done].sort(), faults]).toEqual([NAMES.toSorted(), 0]);
+});
+
+it('a job that fails keeps none of its function’s others from running, unless they need its result; the function fails', async () => {
+  const { done, faults, count } = await callFunctions(() => Promise.reject(new Error('a fault')));
+  expect(NAMES.filter((name) => !done.has(name)).sort()).toEqual(['completeReport', 'renderPart']);
+  expect(faults).toBe(count);
 });

@@ -1,5 +1,5 @@
-import { PLANS, type Plan } from '../../contract/tiers';
-import { type Database, isTimeout } from '../../db/client';
+import { PLANS } from '../../contract/tiers';
+import { type Database, isTimeout, type Query } from '../../db/client';
 import { BATCH_SIZE, removeBatches } from '../domain/retention';
 
 const PARTITIONED = ['session_batches', 'session_traces'];
@@ -57,12 +57,11 @@ export async function pruneTraces(db: Database, traceDays: number, givenMs?: num
     });
   }
   let pruned = 0;
-  for (const { id, plan } of await db.query<{ id: string; plan: Plan }>(
-    'select id, plan from integrations order by id',
-    [],
-  )) {
-    const days = Math.min(traceDays, PLANS[plan].retentionDays);
-    pruned += await removeBatches(db, PRUNE, [id, writeDay(nowMs - days * DAY_MS)]);
+  for (const [plan, { retentionDays }] of Object.entries(PLANS)) {
+    const keptFrom = writeDay(nowMs - Math.min(traceDays, retentionDays) * DAY_MS);
+    const find = (query: Query) => query<{ id: string }>(FIND_OLD, [plan, keptFrom]);
+    for (const { id } of await db.transact(find, { isLong: true }))
+      pruned += await removeBatches(db, PRUNE, [id, keptFrom]);
   }
   return pruned;
 }
@@ -86,6 +85,11 @@ const listPartitions = (db: Database) =>
       where p.relname in ('session_batches', 'session_traces') and c.relkind = 'r' order by 1`,
     [],
   );
+
+/** Along the index on the day. Of all other integrations, which may be thousands, nothing is removed. */
+const FIND_OLD = `
+  select distinct c.integration_id as id from collected_sessions c join integrations i on i.id = c.integration_id
+   where i.plan = $1 and c.day < $2::date order by 1`;
 
 const PRUNE = `
   with old as (

@@ -101,14 +101,19 @@ export const MAX_KEY_ENTRIES = 10_000;
  */
 export async function pruneAuditEntries(db: Database): Promise<number> {
   let pruned = 0;
-  const integrations = await db.query<{ id: string }>('select id from integrations order by id', []);
-  for (const { id } of integrations) {
+  const find = (query: Query) => query<{ id: string }>(FIND_FULL, [MAX_KEY_ENTRIES]);
+  for (const { id } of await db.transact(find, { isLong: true })) {
     const prune = (query: Query) => query<{ removed: number }>(PRUNE, [id, MAX_KEY_ENTRIES]);
     const [row] = await db.transact(prune, { isLong: true });
     pruned += row!.removed;
   }
   return pruned;
 }
+
+/** Of all others, which may be thousands, nothing is removed. */
+const FIND_FULL = `
+  select integration_id as id from audit_entries where actor_kind = 'ApiKey'
+   group by integration_id having count(*) > $1::int order by integration_id`;
 
 const PRUNE = `
   with removed as (

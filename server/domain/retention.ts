@@ -26,6 +26,22 @@ export async function removeBatches(
   return removed;
 }
 
+/** SQL: for how long the plan of an integration `i` keeps things. */
+export const KEPT_BY_PLAN = `(case i.plan ${Object.entries(PLANS)
+  .map(([plan, { retentionDays }]) => `when '${plan}' then ${retentionDays}`)
+  .join(' ')} end) * interval '1 day'`;
+
+/** SQL: the oldest time of the rows of an integration `i`. It must be the first entry of an index. */
+export const oldestOf = (table: string, column: string, condition = 'true') =>
+  `(select t.${column} from ${table} t where t.integration_id = i.id and ${condition} order by t.${column} limit 1)`;
+
+/**
+ * Lists the integrations that have something older than an age: for each of the others, which may be thousands, a statement would
+ * remove nothing. `oldest` and `age` are SQL.
+ */
+export const findOld = (db: Database, oldest: string, age: string): Promise<{ id: string; plan: Plan }[]> =>
+  db.query(`select i.id, i.plan from integrations i where ${oldest} < now() - ${age} order by i.id`, []);
+
 /**
  * Removes sessions that are older than the retention of their integration's plan, with everything that belongs to them, in
  * small transactions. Their counts stay, and so do the first and last times and the highest score of users and courses. Also
@@ -33,12 +49,11 @@ export async function removeBatches(
  */
 export async function pruneSessions(db: Database): Promise<number> {
   let pruned = 0;
-  const integrations = await db.query<{ id: string; plan: Plan }>('select id, plan from integrations order by id', []);
-  for (const { id, plan } of integrations) {
+  for (const { id, plan } of await findOld(db, oldestOf('sessions', 'created_at'), KEPT_BY_PLAN))
     pruned += await removeBatches(db, PRUNE_SESSIONS, [id, PLANS[plan].retentionDays], MAX_REMOVED);
-    for (const statement of [...PRUNE_COUNTS, ...PRUNE_MINUTES])
+  for (const { oldest, age, statement } of OLD_COUNTS)
+    for (const { id } of await findOld(db, oldest, age))
       await db.transact((query) => query(statement, [id]), { isLong: true });
-  }
   return pruned;
 }
 
@@ -49,13 +64,11 @@ export async function pruneSessions(db: Database): Promise<number> {
  */
 export async function pruneFindings(db: Database): Promise<number> {
   let pruned = 0;
-  const integrations = await db.query<{ id: string; plan: Plan }>('select id, plan from integrations order by id', []);
-  for (const { id, plan } of integrations) {
-    for (const statement of PRUNE_FINDINGS) {
+  for (const { oldest, statement } of OLD_FINDINGS)
+    for (const { id, plan } of await findOld(db, oldest, KEPT_BY_PLAN))
       pruned += await removeBatches(db, statement, [id, PLANS[plan].retentionDays], MAX_REMOVED);
-    }
+  for (const { id } of await db.query<{ id: string }>(FIND_DELETED_RULES, []))
     pruned += (await db.query(PRUNE_RULES, [id])).length;
-  }
   return pruned;
 }
 
@@ -76,19 +89,25 @@ const PRUNE_DRAWS = `
   with sampled as (delete from review_sample where ${isOldDay})
   delete from review_draws where ${isOldDay} returning 1`;
 
-const pruneFinding = (table: string, key: string, time: string, condition = 'true') => `
+const oldFindings = (table: string, key: string, time: string, condition = 'true') => ({
+  oldest: oldestOf(table, time),
+  statement: `
   with old as (
     select ${key} from ${table}
      where integration_id = $1 and ${time} < now() - $2::int * interval '1 day' and ${condition}
      order by ${time} limit ${BATCH_SIZE} for update skip locked)
   delete from ${table} t using old where t.integration_id = $1 and (${key.replace(/\w+/g, 't.$&')}) = (${key.replace(/\w+/g, 'old.$&')})
-  returning 1`;
+  returning 1`,
+});
 
-const PRUNE_FINDINGS = [
-  pruneFinding('writing_scores', 'session_id, scored_at', 'scored_at'),
-  pruneFinding('alerts', 'id', 'triggered_at'),
-  pruneFinding('reports', 'id', 'completed_at', 'coalesce(expires_at < now(), true)'),
+const OLD_FINDINGS = [
+  oldFindings('writing_scores', 'session_id, scored_at', 'scored_at'),
+  oldFindings('alerts', 'id', 'triggered_at'),
+  oldFindings('reports', 'id', 'completed_at', 'coalesce(expires_at < now(), true)'),
 ];
+
+const FIND_DELETED_RULES = `
+  select distinct integration_id as id from alert_rules where deleted_at < now() - interval '1 hour' order by 1`;
 
 /** An alert that is under way when its rule is deleted is written within the hour. */
 const PRUNE_RULES = `
@@ -130,12 +149,21 @@ const PRUNE_SESSIONS = `
 /** Longer than the longest window and the bucket in which it may begin. Counts of all time are stored separately. */
 const WINDOW_DAYS = 100;
 
-const PRUNE_MINUTES = ['minute_counts', 'incident_counts'].map(
-  (table) => `delete from ${table} where integration_id = $1 and minute < now() - interval '${MINUTES_DAYS} days'`,
-);
+const isGrain = (grain: string) => `t.grain = '${grain}'`;
+const oldCounts = (table: string, column: string, days: number, keys: string[], condition = 'true') => ({
+  oldest: `least(${keys.map((key) => oldestOf(table, column, key))})`,
+  age: `interval '${days} days'`,
+  statement: `delete from ${table} where integration_id = $1 and ${condition} and ${column} < now() - interval '${days} days'`,
+});
 
-const PRUNE_COUNTS = [
-  "delete from session_rollups where integration_id = $1 and grain in ('hour', 'day') and start",
-  "delete from dimension_rollups where integration_id = $1 and grain in ('hour', 'day', 'week') and start",
-  'delete from seen_steps where integration_id = $1 and start',
-].map((statement) => `${statement} < now() - interval '${WINDOW_DAYS} days'`);
+/** Each oldest time is looked up along the primary key, or the index on the minute. */
+const OLD_COUNTS = [
+  oldCounts('session_rollups', 'start', WINDOW_DAYS, ['hour', 'day'].map(isGrain), "grain in ('hour', 'day')"),
+  oldCounts('dimension_rollups', 'start', WINDOW_DAYS, ['hour', 'day', 'week'].map(isGrain)),
+  oldCounts(
+    ...(['seen_steps', 'start', WINDOW_DAYS] as const),
+    ['user', 'device'].flatMap((kind) => ['hour', 'day'].map((grain) => `t.kind = '${kind}' and ${isGrain(grain)}`)),
+  ),
+  oldCounts('minute_counts', 'minute', MINUTES_DAYS, ['true']),
+  oldCounts('incident_counts', 'minute', MINUTES_DAYS, ['true']),
+];

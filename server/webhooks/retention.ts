@@ -1,7 +1,7 @@
 import { EVENT_TYPE_NAMES } from '../../contract/events';
-import { PLANS, type Plan } from '../../contract/tiers';
+import { PLANS } from '../../contract/tiers';
 import type { Database } from '../../db/client';
-import { BATCH_SIZE, removeBatches } from '../domain/retention';
+import { BATCH_SIZE, findOld, KEPT_BY_PLAN, oldestOf, removeBatches } from '../domain/retention';
 
 /** The most rows that one run removes: deliveries and subscriptions of an integration, and its events of a type. The next run continues. */
 const MAX_REMOVED = 100_000;
@@ -15,8 +15,9 @@ export const LOG_RETENTION_DAYS = 30;
  */
 export async function pruneDeliveries(db: Database): Promise<number> {
   let pruned = 0;
-  const integrations = await db.query<{ id: string }>('select id from integrations order by id', []);
-  for (const { id } of integrations) pruned += await removeBatches(db, PRUNE, [id], MAX_REMOVED);
+  const oldest = oldestOf('webhook_deliveries', 'finished_at', "t.status <> 'Pending'");
+  for (const { id } of await findOld(db, oldest, `interval '${LOG_RETENTION_DAYS} days'`))
+    pruned += await removeBatches(db, PRUNE, [id], MAX_REMOVED);
   return pruned;
 }
 
@@ -82,10 +83,13 @@ const PRUNE_PREVIOUS_SECRETS = `
  */
 export async function pruneSubscriptions(db: Database): Promise<number> {
   let pruned = 0;
-  const integrations = await db.query<{ id: string }>('select id from integrations order by id', []);
-  for (const { id } of integrations) pruned += await removeBatches(db, PRUNE_SUBSCRIPTIONS, [id], MAX_REMOVED);
+  for (const { id } of await db.query<{ id: string }>(FIND_DELETED_SUBSCRIPTIONS, []))
+    pruned += await removeBatches(db, PRUNE_SUBSCRIPTIONS, [id], MAX_REMOVED);
   return pruned;
 }
+
+const FIND_DELETED_SUBSCRIPTIONS = `
+  select distinct integration_id as id from webhook_subscriptions where deleted_at < now() - interval '1 hour' order by 1`;
 
 const PRUNE_SUBSCRIPTIONS = `
   with old as (
@@ -103,12 +107,10 @@ const PRUNE_SUBSCRIPTIONS = `
  */
 export async function pruneEvents(db: Database): Promise<number> {
   let pruned = 0;
-  const integrations = await db.query<{ id: string; plan: Plan }>('select id, plan from integrations order by id', []);
-  for (const { id, plan } of integrations) {
-    for (const type of EVENT_TYPE_NAMES) {
-      const parameters = [id, type, PLANS[plan].retentionDays];
-      pruned += await removeBatches(db, PRUNE_EVENTS, parameters, MAX_REMOVED);
-    }
+  for (const type of EVENT_TYPE_NAMES) {
+    const oldest = oldestOf('domain_events', 'created_at', `t.type = '${type}'`);
+    for (const { id, plan } of await findOld(db, oldest, KEPT_BY_PLAN))
+      pruned += await removeBatches(db, PRUNE_EVENTS, [id, type, PLANS[plan].retentionDays], MAX_REMOVED);
   }
   return pruned;
 }

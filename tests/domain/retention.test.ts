@@ -1,7 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { EVENT_TYPE_NAMES } from '../../contract/events';
 import { type Database, openDatabase } from '../../db/client';
+import { pruneTraces } from '../../server/collector/retention';
 import { MAX_KEY_ENTRIES, pruneAuditEntries } from '../../server/domain/audit-entries';
+import { pruneIdempotencyKeys } from '../../server/domain/idempotency-keys';
 import { BATCH_SIZE, pruneFindings, pruneSessions } from '../../server/domain/retention';
 import { foldSessionDeltas } from '../../server/domain/rollups';
 import { pruneDeliveries, pruneEvents, pruneSubscriptions } from '../../server/webhooks/retention';
@@ -340,6 +342,33 @@ describe('the audit log', () => {
     expect(await pruning).toBe(1);
     await limited.close();
   });
+});
+
+it('what is old is removed with no statement more for each integration that has nothing old', async () => {
+  const { db } = server.database;
+  const prune = async () => {
+    for (const job of [pruneSessions, pruneFindings, pruneDeliveries, pruneEvents, pruneSubscriptions]) await job(db);
+    await pruneIdempotencyKeys(db);
+    await pruneAuditEntries(db);
+    await pruneTraces(db, 30);
+  };
+  const countSent = async () => {
+    const spies = [vi.spyOn(db, 'query'), vi.spyOn(db, 'transact')];
+    try {
+      await prune();
+      return spies.reduce((sum, { mock }) => sum + mock.calls.length, 0);
+    } finally {
+      for (const spy of spies) spy.mockRestore();
+    }
+  };
+  await prune();
+  const before = await countSent();
+  for (const plan of ['free', 'pro', 'enterprise'] as const) {
+    const customer = await Customer.create(server, sessionOf('fresh', 1, 0.9), plan);
+    await customer.label('fresh', { verdict: 'bot' });
+  }
+  await foldSessionDeltas(db);
+  expect(await countSent()).toBe(before);
 });
 
 describe('docs/operating.md', () => {

@@ -94,10 +94,34 @@ const SPANNING: { reason: string; text: RegExp; spans: string[] }[] = [
     spans: ['sites'],
   },
   {
-    reason:
-      'the operator and staff see all integrations, and the log and the sessions are pruned of one after the other',
-    text: /^select ("id", "name", "plan"(, "status", "created_at")? from "integrations"|id(, plan)? from integrations) order by/,
+    reason: 'the operator and staff see all integrations, and drawn sessions are pruned of one after the other',
+    text: /^select ("id", "name", "plan"(, "status", "created_at")? from "integrations"|id, plan from integrations) order by/,
     spans: ['integrations'],
+  },
+  {
+    reason: 'a job looks for the integrations that have something older than it is kept',
+    text: /^select i\.id, i\.plan from integrations i where .* < now\(\) - /,
+    spans: ['i'],
+  },
+  {
+    reason: 'a job looks for the integrations that have deleted webhooks',
+    text: /^select distinct integration_id as id from webhook_subscriptions where deleted_at </,
+    spans: ['webhook_subscriptions'],
+  },
+  {
+    reason: 'a job looks for the integrations that have deleted alert rules',
+    text: /^select distinct integration_id as id from alert_rules where deleted_at </,
+    spans: ['alert_rules'],
+  },
+  {
+    reason: 'a job looks for the integrations that have many entries of keys',
+    text: /^select integration_id as id from audit_entries where actor_kind = 'ApiKey' group by/,
+    spans: ['audit_entries'],
+  },
+  {
+    reason: 'a job looks for the integrations that have old traces',
+    text: /^select distinct c\.integration_id as id from collected_sessions c join integrations i/,
+    spans: ['c'],
   },
   {
     reason:

@@ -9,6 +9,7 @@ import type { Ends, MinuteSeries } from './alert-decision';
 
 /** What is counted for a rule. */
 export interface Counted {
+  integrationId: string;
   metric: AlertMetric;
   scope: AlertScope;
   /** Empty for the scope `integration`. */
@@ -21,6 +22,7 @@ export interface Counted {
 /** Something that rules count, with the minutes to read: `[from, until)`. */
 interface Span {
   key: number;
+  integrationId: string;
   source: 'sessions' | 'Anomaly' | 'FailedDelivery';
   metric: AlertMetric;
   scope: AlertScope;
@@ -42,8 +44,8 @@ const SOURCES: Record<AlertMetric, Span['source']> = {
   failedDeliveries: 'FailedDelivery',
 };
 
-const nameCounted = ({ metric, scope, scopeValue, anomalyType, minSeverity }: Counted) => ({
-  ...{ source: SOURCES[metric], metric, scope, value: scopeValue, type: anomalyType },
+const nameCounted = ({ integrationId, metric, scope, scopeValue, anomalyType, minSeverity }: Counted) => ({
+  ...{ integrationId, source: SOURCES[metric], metric, scope, value: scopeValue, type: anomalyType },
   level: minSeverity === null ? 1 : SEVERITIES.indexOf(minSeverity) + 1,
 });
 
@@ -56,11 +58,7 @@ function widen(span: Span, windowMinutes: number, { first, last }: Ends): void {
 }
 
 /** Reads the minutes of all windows with one statement. Rules that count the same share a series. */
-export async function readSeries(
-  db: Database,
-  integrationId: string,
-  windows: { counted: Counted; ends: Ends }[],
-): Promise<MinuteSeries[]> {
+export async function readSeries(db: Database, windows: { counted: Counted; ends: Ends }[]): Promise<MinuteSeries[]> {
   if (windows.length === 0) return [];
   const spans = new Map<string, Span>();
   const keys = windows.map(({ counted, ends }) => {
@@ -73,9 +71,7 @@ export async function readSeries(
     return span.key;
   });
   for (const { breaks } of spans.values()) breaks.sort((a, b) => a - b);
-  const rows = await db.query<MinuteSeries & { key: number }>(READ_SERIES, [
-    ...[integrationId, JSON.stringify([...spans.values()])],
-  ]);
+  const rows = await db.query<MinuteSeries & { key: number }>(READ_SERIES, [JSON.stringify([...spans.values()])]);
   const found = new Map(rows.map(({ key, ...series }) => [key, series]));
   return keys.map((key) => found.get(key) ?? { minutes: [], counts: [], totals: [] });
 }
@@ -87,32 +83,36 @@ const instantOf = (column: string) => `to_timestamp(${column} * 60.0)`;
 const isInSpan = (minute: string) => `${minute} >= ${instantOf('s."from"')} and ${minute} < ${instantOf('s.until')}`;
 const LEVELS = `array[${SEVERITIES.map((severity) => `'${severity}'`).join(', ')}]`;
 
-/** The look-ups of a span are lateral, so that each is one range of an index whatever the statistics say. */
+/** The look-ups are lateral, so that each is one range of an index whatever the statistics say. */
 export const READ_SERIES = `
   with spans as materialized (
-    select s.*, (select bot_at from integrations where id = $1) as bot_at
-      from json_to_recordset($2::text::json) as s(key int, source text, metric text, scope text, value text, type text, level int,
+    select s.*, (select bot_at from integrations i where i.id = s."integrationId") as bot_at
+      from json_to_recordset($1::text::json) as s(key int, "integrationId" text, source text, metric text, scope text, value text, type text, level int,
                                                  "from" int, until int, "fineFrom" int, breaks int[])),
+  changes as (
+    select d.* from (select distinct "integrationId" from spans where source = 'sessions') s
+      cross join lateral (select * from session_deltas d where d.integration_id = s."integrationId" offset 0) d),
   cells as (
     select s.key, c.minute, c.bots, c.judged, c.scored, c.score_micros
       from spans s cross join lateral (
         select ${minuteOf('minute')} as minute, ${atLeast('sessions', 's.bot_at')} as bots, ${atLeast('sessions', '-1')} as judged,
                scored, score_micros
           from minute_counts
-         where integration_id = $1 and scope = s.scope and value = s.value and ${isInSpan('minute')} offset 0) c
+         where integration_id = s."integrationId" and scope = s.scope and value = s.value and ${isInSpan('minute')} offset 0) c
      where s.source = 'sessions'
      union all
     select s.key, ${minuteOf('d.minute')}, case when d.bin >= s.bot_at then d.sign else 0 end,
            case when d.bin >= -1 then d.sign else 0 end, case when d.score_micros is null then 0 else d.sign end,
            coalesce(d.sign * d.score_micros, 0)
-      from session_deltas d ${MINUTE_SCOPES} join spans s on s.source = 'sessions' and s.scope = m.scope and s.value = m.value
-     where d.integration_id = $1 and ${isInSpan('d.minute')}
+      from changes d ${MINUTE_SCOPES}
+      join spans s on s.source = 'sessions' and s."integrationId" = d.integration_id and s.scope = m.scope and s.value = m.value
+     where ${isInSpan('d.minute')}
      union all
     select s.key, c.minute, c.incidents, 0, 0, 0
       from spans s cross join lateral (
         select ${minuteOf('minute')} as minute, incidents
           from incident_counts
-         where integration_id = $1 and kind = s.source and scope = s.scope and value = s.value and ${isInSpan('minute')}
+         where integration_id = s."integrationId" and kind = s.source and scope = s.scope and value = s.value and ${isInSpan('minute')}
            and (s.type is null or type = s.type)
            and (s.level = 1 or array_position(${LEVELS}, severity) >= s.level) offset 0) c
      where s.source <> 'sessions'),

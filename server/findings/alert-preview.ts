@@ -29,8 +29,8 @@ export async function previewAlertRule(
   ]);
   const last = toMinute(known!.now);
   const ends: Ends = { first: last - PREVIEW_DAYS * 24 * 60 + 1, last };
-  const counted = { ...rule, scope: rule.scope.kind, scopeValue };
-  const [series] = await readSeries(db, integrationId, [{ counted, ends }]);
+  const counted = { ...rule, integrationId, scope: rule.scope.kind, scopeValue };
+  const [series] = await readSeries(db, [{ counted, ends }]);
   const firings = findFirings(rule, series!, ends);
   const described = { ...counted, courseName: known!.courseName };
   return {

@@ -109,9 +109,9 @@ async function listEnds(): Promise<number[]> {
 /** Measures a rule in the window with an end. */
 async function measure(end: number, fields: object): Promise<number | undefined> {
   const rule = createAlertRuleInput.parse({ ...RULE, comparison: 'gte', value: 1, ...fields });
-  const counted = { ...rule, scope: rule.scope.kind, scopeValue: rule.scope.value ?? '' };
+  const counted = { ...rule, integrationId, scope: rule.scope.kind, scopeValue: rule.scope.value ?? '' };
   const ends = { first: BASE_MS / MINUTE_MS + end, last: BASE_MS / MINUTE_MS + end };
-  const [series] = await readSeries(database.db, integrationId, [{ counted, ends }]);
+  const [series] = await readSeries(database.db, [{ counted, ends }]);
   return findFirings({ ...rule, comparison: 'lt', value: 1e9 }, series!, ends)[0]?.value;
 }
 
@@ -230,13 +230,17 @@ describe('rules that count the same', () => {
     const windows = [5, 15, 700, 1_440, 1_441, 2_881, 10_080].flatMap((windowMinutes) =>
       (['gte', 'lt'] as const).map((comparison) => {
         const rule = createAlertRuleInput.parse({ ...RULE, windowMinutes, comparison, value: 2, coolDownMinutes: 5 });
-        return { rule, counted: { ...rule, scope: rule.scope.kind, scopeValue: '' }, ends: findDueEnds(rule, now, 0)! };
+        return {
+          rule,
+          counted: { ...rule, integrationId, scope: rule.scope.kind, scopeValue: '' },
+          ends: findDueEnds(rule, now, 0)!,
+        };
       }),
     );
-    const together = await readSeries(database.db, integrationId, windows);
+    const together = await readSeries(database.db, windows);
     let found = 0;
     for (const [index, window] of windows.entries()) {
-      const [alone] = await readSeries(database.db, integrationId, [window]);
+      const [alone] = await readSeries(database.db, [window]);
       const firings = findFirings(window.rule, alone!, window.ends);
       expect([index, findFirings(window.rule, together[index]!, window.ends)]).toEqual([index, firings]);
       found += firings.length;
@@ -498,6 +502,37 @@ describe('the judgement of all integrations', () => {
     expect(await listEnds()).toEqual([]);
     expect(await rules.evaluateAll()).toBe(1);
     await deleteAlertRule(context(), { id });
+  });
+
+  it('reads the rules and counts of many at once, each with its own sessions and cut points', async () => {
+    const { sql } = database.db;
+    await sql`update alert_rules set enabled = false`;
+    const open = async (name: string) => {
+      integrationId = (await createIntegration(asOperator(database.db), { name, plan: 'pro', allowedOrigins: [] })).id;
+      await createRule();
+      return integrationId;
+    };
+    const few = await open('few');
+    await visit(-2, { count: 2 });
+    const many = await open('many');
+    await visit(-2, { count: 2 });
+    await foldSessionDeltas(database.db);
+    await visit(-2);
+    const strict = await open('strict');
+    await sql`update integrations set bot_at = 95 where id = ${strict}`;
+    await visit(-2, { count: 3 });
+    for (let n = 0; n < 27; n++) await open(`without sessions ${n}`);
+    const asked: string[] = [];
+    const query: Query = (text, parameters) => {
+      asked.push(text);
+      return database.db.query(text, parameters);
+    };
+    expect(await openRules({ ...database.db, query }, ingester).evaluateAll()).toBe(1);
+    const rows = await sql`select integration_id from alerts where integration_id in (${few}, ${many}, ${strict})`;
+    expect(rows).toEqual([{ integration_id: many }]);
+    // The integrations with rules, twice rules and counts, one claim that is made and forgotten.
+    expect(asked.length).toBe(1 + 2 * 2 + 2);
+    await sql`update alert_rules set enabled = false`;
   });
 });
 

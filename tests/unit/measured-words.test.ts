@@ -24,6 +24,21 @@ it('a share is a percentage, in the usual range too', () => {
   expect(left.filter((text) => /0\.\d+ of /.test(text))).toEqual([]);
 });
 
+it('one of a thing is one, a count is exact, and nearly all is not all', () => {
+  const describe = (flag: string, ...counts: number[]) =>
+    counts.map((measured) => describeMeasured({ flag, measured }));
+  expect(describe('insufficient-evidence', 0, 1, 2, 1_234)).toEqual([
+    '0 actions',
+    '1 action',
+    '2 actions',
+    '1,234 actions',
+  ]);
+  expect(describe('telemetry-gap', 1, 2)).toEqual(['1 batch or event', '2 batches and events']);
+  expect(describe('exact-centre', 0.9994, 0.9996, 1)).toEqual(
+    ['99.9 %', '>99 %', '100 %'].map((share) => `${share} of the presses`),
+  );
+});
+
 it('what an unknown rule or text measured is shown as it is', () => {
   expect(describeMeasured({ flag: 'constructor', measured: 0.123456 })).toBe('0.123');
   expect(describeMeasured({ flag: 'headless', measured: 'Headless' })).toBe('Headless');

@@ -44,5 +44,18 @@ it('what was measured is said in words, and what there was none of is left out',
     charactersPerMinute: null,
   });
   expect(describeWriting(none).map(([name]) => name)).toEqual(['At the end', 'Time', 'Deletions']);
-  expect([0.0004, 0.056, 1].map(showShare)).toEqual(['0.04 %', '5.6 %', '100 %']);
+  expect([0.0004, 0.056, 0.9949, 0.9975, 1].map(showShare)).toEqual(['0.04 %', '5.6 %', '99 %', '>99 %', '100 %']);
+});
+
+it('one character is one', () => {
+  const one = writingEvidence({
+    finalLength: 1,
+    caret: { middle: 1, known: 9 },
+    revisions: { ...writingEvidence().revisions, count: 1, deletedCharacters: 1 },
+    pastes: { ...writingEvidence().pastes, count: 1, longest: 1 },
+  });
+  const words = new Map(describeWriting(one));
+  expect(['At the end', 'Written within the text', 'Deletions', 'Pastes'].map((name) => words.get(name))).toEqual([
+    ...['1 character', '1 character', '1, 1 character in all', '1, the longest 1 character'],
+  ]);
 });

@@ -19,6 +19,12 @@ export function showPercent(share: number): string {
   return `${Math.round(share * 100)}%`;
 }
 
+/** Writes a share from 0 to 1 as a percentage with so many digits. Only all is 100 %. */
+export function writeShare(share: number, digits: number): string {
+  const percent = Number((share * 100).toPrecision(digits));
+  return share < 1 && percent === 100 ? '>99 %' : `${percent} %`;
+}
+
 /** A share from 0 to 1 as a whole percentage, with the exact value on hover. */
 export function Percent({ share }: { share: number }) {
   return <span title={`${(share * 100).toFixed(2)}%`}>{showPercent(share)}</span>;

@@ -1,18 +1,21 @@
 import type { Finding } from '../../../../contract/evidence';
+import { writeShare } from '../../components/count';
+import { countOf } from '../../components/list-total';
 
 /** Rules say some of their limits as shares of one. */
 const SHARE = /\b[01]\.\d\b(?= of )/g;
 const DIGITS = 3;
 
 const showNumber = (value: number) => String(Number(value.toPrecision(DIGITS)));
-const showShare = (share: number) => `${showNumber(share * 100)} %`;
+const showShare = (share: number) => writeShare(share, DIGITS);
 const shareOf = (things: string) => (measured: number) => `${showShare(measured)} of ${things}`;
 const unit = (name: string) => (measured: number) => `${showNumber(measured)} ${name}`;
+const counted = (one: string, many: string) => (measured: number) => countOf(measured, [one, many]);
 const medianMs = (measured: number) => `a median of ${showNumber(measured)} ms`;
 
 /** The numbers of our rules in words: a share of something, or a number of something. */
 const WORDS = new Map<string, (measured: number) => string>([
-  ['devtools-protocol', unit('reads')],
+  ['devtools-protocol', counted('read', 'reads')],
   ['untrusted-events', shareOf('the actions')],
   ['zero-pressure', shareOf('the presses')],
   ['fractional-coordinates', shareOf('the presses')],
@@ -28,10 +31,10 @@ const WORDS = new Map<string, (measured: number) => string>([
   ['focus-without-cause', shareOf('the fields')],
   ['page-jumps', shareOf('the jumps')],
   ['act-think', shareOf('the pauses')],
-  ['telemetry-gap', unit('batches and events')],
+  ['telemetry-gap', counted('batch or event', 'batches and events')],
   ['clock-inconsistent', unit('ms')],
-  ['insufficient-evidence', unit('actions')],
-  ['off-grid-times', unit('fractions')],
+  ['insufficient-evidence', counted('action', 'actions')],
+  ['off-grid-times', counted('fraction', 'fractions')],
 ]);
 
 /** Describes what a rule measured, with its unit if we know the rule. */

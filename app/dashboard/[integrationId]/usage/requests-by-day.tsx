@@ -4,6 +4,7 @@ import { Bars } from '../../charts/bars';
 import { ChartFrame, Legend } from '../../charts/chart-frame';
 import { pickLabels } from '../../charts/stacked-area';
 import { showCount } from '../../components/count';
+import { countOf } from '../../components/list-total';
 import { showInstant, UTC } from '../../time-zone';
 
 const SUCCESSFUL = { name: 'Successful', color: 'var(--color-accent)' };
@@ -19,7 +20,7 @@ export function RequestsByDay({ usage }: { usage: Usage }) {
   return (
     <ChartFrame
       title="Requests by day"
-      summary={`${showCount(totalRequests)} requests from ${days[0]} to ${days.at(-1)}: ${showCount(clientErrors + serverErrors)} ended in an error, ${showCount(rateLimitedRequests)} of them were rate limited.`}
+      summary={`${countOf(totalRequests, ['request', 'requests'])} from ${days[0]} to ${days.at(-1)}: ${showCount(clientErrors + serverErrors)} ended in an error, ${showCount(rateLimitedRequests)} of them by the rate limit.`}
       table={{
         columns: ['Day (UTC)', 'Requests', 'Errors', 'Rate limited'],
         rows: timeSeries.map(({ requests, errors, rateLimited }, at) => [

@@ -1,4 +1,5 @@
 import type { WebhookHealth } from '../../../../contract/webhooks';
+import { countOf, type Noun } from '../../components/list-total';
 import { showDuration, useTimeZone } from '../../components/time';
 import { showInstant } from '../../time-zone';
 
@@ -14,12 +15,14 @@ export function describeAttempt({ outcome, responseStatus, failureClass, duratio
   return `${parts.filter(Boolean).join(', ')}, after ${showDuration(durationMs)}`;
 }
 
+const ATTEMPTS: Noun = ['attempt', 'attempts'];
+
 /** Summarises the attempts in a sentence, for screen readers. */
 export function summarizeAttempts(attempts: Attempts): string {
   const [latest] = attempts;
   if (!latest) return 'No attempts yet.';
   const failed = attempts.filter(({ outcome }) => outcome === 'Failed').length;
-  return `${attempts.length} attempts: ${attempts.length - failed} delivered, ${failed} failed. The latest: ${describeAttempt(latest)}.`;
+  return `${countOf(attempts.length, ATTEMPTS)}: ${attempts.length - failed} delivered, ${failed} failed. The latest: ${describeAttempt(latest)}.`;
 }
 
 interface AttemptStripProps {

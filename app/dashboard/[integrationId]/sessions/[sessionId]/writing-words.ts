@@ -1,5 +1,6 @@
 import type { Provenance, WritingEvidence, WritingReason } from '../../../../../contract/writing';
-import { showCount } from '../../../components/count';
+import { showCount, writeShare } from '../../../components/count';
+import { countOf, type Noun } from '../../../components/list-total';
 import { showDuration } from '../../../components/time';
 
 // What was seen of a text, in words. They say how it came about, not what somebody did.
@@ -20,7 +21,7 @@ export const PROVENANCE_WORDS: Record<Provenance, string> = {
 const DIGITS = 2;
 const showNumber = (value: number) => String(Number(value.toPrecision(DIGITS)));
 /** Shows a share from 0 to 1 as a percentage. */
-export const showShare = (share: number) => `${showNumber(share * 100)} %`;
+export const showShare = (share: number) => writeShare(share, DIGITS);
 const shareOf = (things: string) => (measured: number) => `${showShare(measured)} of ${things}`;
 
 const REASONS = new Map<string, [name: string, describe: (measured: number) => string]>([
@@ -39,26 +40,26 @@ export const nameReason = ({ name }: WritingReason): string => REASONS.get(name)
 export const describeReason = ({ name }: WritingReason, measured: number): string =>
   (REASONS.get(name)?.[1] ?? showNumber)(measured);
 
+const CHARACTERS: Noun = ['character', 'characters'];
+const showCharacters = (count: number) => countOf(count, CHARACTERS);
+
 /** What else was measured: each a name and a value in words. What there was none of is left out. */
 export function describeWriting(evidence: WritingEvidence): [name: string, value: string][] {
   const { pastes, pauses, bursts, revisions, caret, finalLength, durationMs, activeMs, charactersPerMinute } = evidence;
   const facts: [string, string | null][] = [
-    ['At the end', `${showCount(finalLength)} characters`],
+    ['At the end', showCharacters(finalLength)],
     ['Time', `${showDuration(durationMs)}, of it ${showDuration(activeMs)} without pauses`],
-    ['Rate', charactersPerMinute === null ? null : `${showCount(charactersPerMinute)} characters a minute`],
+    ['Rate', charactersPerMinute === null ? null : `${showCharacters(charactersPerMinute)} a minute`],
     ['Pauses', pauses.count === 0 ? null : `${showCount(pauses.count)}, the longest ${showDuration(pauses.longestMs)}`],
-    ['Between pauses', bursts.count === 0 ? null : `${showCount(bursts.mean)} characters on average`],
+    ['Between pauses', bursts.count === 0 ? null : `${showCharacters(bursts.mean)} on average`],
     [
       'Deletions',
       revisions.count === 0
         ? 'none'
-        : `${showCount(revisions.count)}, ${showCount(revisions.deletedCharacters)} characters in all`,
+        : `${showCount(revisions.count)}, ${showCharacters(revisions.deletedCharacters)} in all`,
     ],
-    ['Written within the text', caret.known === 0 ? null : `${showCount(caret.middle)} characters`],
-    [
-      'Pastes',
-      pastes.count === 0 ? null : `${showCount(pastes.count)}, the longest ${showCount(pastes.longest)} characters`,
-    ],
+    ['Written within the text', caret.known === 0 ? null : showCharacters(caret.middle)],
+    ['Pastes', pastes.count === 0 ? null : `${showCount(pastes.count)}, the longest ${showCharacters(pastes.longest)}`],
   ];
   return facts.filter((fact): fact is [string, string] => fact[1] !== null);
 }

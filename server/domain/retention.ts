@@ -78,8 +78,7 @@ export async function pruneFindings(db: Database): Promise<number> {
  */
 export async function pruneReviewDraws(db: Database): Promise<number> {
   let pruned = 0;
-  const integrations = await db.query<{ id: string; plan: Plan }>('select id, plan from integrations order by id', []);
-  for (const { id, plan } of integrations)
+  for (const { id, plan } of await findOld(db, oldestOf('review_draws', 'day'), KEPT_BY_PLAN))
     pruned += (await db.query(PRUNE_DRAWS, [id, PLANS[plan].retentionDays])).length;
   return pruned;
 }

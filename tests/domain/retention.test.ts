@@ -4,7 +4,7 @@ import { type Database, openDatabase } from '../../db/client';
 import { pruneTraces } from '../../server/collector/retention';
 import { MAX_KEY_ENTRIES, pruneAuditEntries } from '../../server/domain/audit-entries';
 import { pruneIdempotencyKeys } from '../../server/domain/idempotency-keys';
-import { BATCH_SIZE, pruneFindings, pruneSessions } from '../../server/domain/retention';
+import { BATCH_SIZE, pruneFindings, pruneReviewDraws, pruneSessions } from '../../server/domain/retention';
 import { foldSessionDeltas } from '../../server/domain/rollups';
 import { pruneDeliveries, pruneEvents, pruneSubscriptions } from '../../server/webhooks/retention';
 import { Customer } from '../support/customer';
@@ -348,6 +348,7 @@ it('what is old is removed with no statement more for each integration that has 
   const { db } = server.database;
   const prune = async () => {
     for (const job of [pruneSessions, pruneFindings, pruneDeliveries, pruneEvents, pruneSubscriptions]) await job(db);
+    await pruneReviewDraws(db);
     await pruneIdempotencyKeys(db);
     await pruneAuditEntries(db);
     await pruneTraces(db, 30);

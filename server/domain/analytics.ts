@@ -20,6 +20,7 @@ import { BROWSERS, OTHER_BROWSER } from './user-agents';
 interface AnalyticsRow extends Omit<Analytics, 'period' | 'groupBy' | 'generatedAt' | 'deviceBreakdown'> {
   devices: Omit<Analytics['deviceBreakdown'], 'browserCounts'>;
   browsers: { name: string; sessions: number }[];
+  scored: number;
 }
 
 /** An answer names at most this many browsers, those with the most sessions. The others count as `Other`. */
@@ -30,19 +31,22 @@ const MAX_BROWSERS = 20;
  * decisions: Scores and risk). UNSUPPORTED_OPERATION for a window shorter than its bucket.
  */
 export async function getAnalytics(context: DomainContext, input: AnalyticsInput): Promise<Analytics> {
+  return (await countWindow(context, input)).analytics;
+}
+
+/** Counts as `getAnalytics`. `scored`: how many of the sessions have a score. The average of none is 0 in the API. */
+export async function countWindow(
+  context: DomainContext,
+  input: AnalyticsInput,
+): Promise<{ analytics: Analytics; scored: number }> {
   const { period, groupBy } = input;
   const { id, mediumAt, botAt } = context.integration;
   if (period === '24h' && groupBy === 'week')
     throw new ApiError('UNSUPPORTED_OPERATION', 'A period of 24h cannot be grouped by week');
   const [row] = await context.db.query<AnalyticsRow>(READ_ANALYTICS, [id, PERIODS[period], groupBy, mediumAt, botAt]);
-  const { devices, browsers, ...counted } = row!;
-  return {
-    period,
-    groupBy,
-    generatedAt: counted.endDate,
-    ...counted,
-    deviceBreakdown: { ...devices, browserCounts: countBrowsers(browsers) },
-  };
+  const { devices, browsers, scored, ...counted } = row!;
+  const deviceBreakdown = { ...devices, browserCounts: countBrowsers(browsers) };
+  return { analytics: { period, groupBy, generatedAt: counted.endDate, ...counted, deviceBreakdown }, scored };
 }
 
 /** `browsers` is sorted, those with the most sessions first. */
@@ -183,7 +187,8 @@ const READ_ANALYTICS = `
              json_build_object(
                'totalMatched', ${total('matched')}, 'totalUnmatched', ${total('sessions - matched')},
                'matchRate', coalesce(sum(matched)::float8 / nullif(sum(sessions), 0)::float8, 0),
-               'averageCorrelationConfidence', coalesce(${mean('confidence_micros', 'matched')}, 0)) as "userMatching"
+               'averageCorrelationConfidence', coalesce(${mean('confidence_micros', 'matched')}, 0)) as "userMatching",
+             ${total('scored')}::int as scored
         from cells) totals`;
 
 /** Counts all sessions by effective bin, except those with neither a score nor a label. */

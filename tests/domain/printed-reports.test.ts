@@ -65,6 +65,13 @@ it('a weekly overview prints no share of nothing as none, and no small share as 
   await insertWideSessions(server.database.db, tenant.id, 2_999);
   const unscored = readTotals(await print(tenant, { template: 'weekly-overview' }));
   expect([unscored.get('Average score'), unscored.get('Share of sessions with a user')]).toEqual(['', '0']);
+  // A label is no score.
+  const label = (value: 1 | null) =>
+    server.database.db.sql`update sessions set label = ${value} where integration_id = ${tenant.id}`;
+  await label(1);
+  const labelled = readTotals(await print(tenant, { template: 'weekly-overview' }));
+  expect([labelled.get('Likely people'), labelled.get('Average score')]).toEqual(['0', '']);
+  await label(null);
   await server.ingest(tenant.id, [started('bot', { pageUrl: 'https://lms/' }), scored('bot', 0.9)]);
   const { sections } = await print(tenant, { template: 'weekly-overview' });
   expect(sections.at(-1)!.table!.rows).toEqual([['https://lms', '3000', '0.033']]);

@@ -1,14 +1,16 @@
 import type { Analytics } from '../../../contract/analytics';
-import { getAnalytics } from '../../domain/analytics';
+import { countWindow } from '../../domain/analytics';
 import { type Cell, defineTemplate, type ReportContext, type ReportSection } from '../template';
 
 type Day = Analytics['timeSeries'][number];
 
-const readings = new WeakMap<ReportContext, Promise<Analytics>>();
+type Week = Awaited<ReturnType<typeof countWindow>>;
+
+const readings = new WeakMap<ReportContext, Promise<Week>>();
 
 /** Reads the counts once for all parts of a report, so that they agree. */
-function readWeek(context: ReportContext): Promise<Analytics> {
-  const reading = readings.get(context) ?? getAnalytics(context, { period: '7d', groupBy: 'day' });
+function readWeek(context: ReportContext): Promise<Week> {
+  const reading = readings.get(context) ?? countWindow(context, { period: '7d', groupBy: 'day' });
   readings.set(context, reading);
   return reading;
 }
@@ -34,22 +36,21 @@ export const weeklyOverview = defineTemplate<Day>({
   ],
   assertSubject: async () => {},
   async readWindow(context) {
-    const { startDate: startAt, endDate: endAt } = await readWeek(context);
+    const { startDate: startAt, endDate: endAt } = (await readWeek(context)).analytics;
     return { startAt, endAt };
   },
   async summarise(context) {
-    const analytics = await readWeek(context);
-    return [countTotals(analytics), chartDays(analytics), listOrigins(analytics)];
+    const week = await readWeek(context);
+    return [countTotals(week), chartDays(week.analytics), listOrigins(week.analytics)];
   },
   async readRows(context) {
-    const { timeSeries } = await readWeek(context);
+    const { timeSeries } = (await readWeek(context)).analytics;
     return { rows: timeSeries, next: null };
   },
 });
 
-function countTotals({ summary, botDetection, userMatching }: Analytics): ReportSection {
+function countTotals({ analytics: { summary, botDetection, userMatching }, scored }: Week): ReportSection {
   // The API says 0 for the mean and the share of nothing. A reader would take that for a week of people without users.
-  const judged = Object.values(botDetection).reduce((sum, count) => sum + count, 0);
   const unlessNone = (count: number, value: number) => (count === 0 ? null : value);
   const numbers: [key: string, title: string, value: Cell][] = [
     ['totalSessions', 'Sessions', summary.totalSessions],
@@ -58,7 +59,7 @@ function countTotals({ summary, botDetection, userMatching }: Analytics): Report
     ['lowConfidenceBots', 'Medium risk', botDetection.lowConfidenceBots],
     ['likelyHumans', 'Likely people', botDetection.likelyHumans],
     ['uniqueUsers', 'Different users', summary.uniqueUsers],
-    ['averageBotScore', 'Average score', unlessNone(judged, summary.averageBotScore)],
+    ['averageBotScore', 'Average score', unlessNone(scored, summary.averageBotScore)],
     ['matchRate', 'Share of sessions with a user', unlessNone(summary.totalSessions, userMatching.matchRate)],
   ];
   return {

@@ -3,11 +3,15 @@ import type { SessionEventType, StaffSessionDetails } from '../../../../contract
 import { Bars } from '../../charts/bars';
 import { ChartFrame, Legend } from '../../charts/chart-frame';
 import { showCount } from '../../components/count';
+import { countOf, type Noun } from '../../components/list-total';
 import { showDuration, useTimeZone } from '../../components/time';
 import { showInstant } from '../../time-zone';
 
 /** The colour of an event type, the same everywhere. */
 export const colorOfType = (type: SessionEventType) => `var(--color-type-${type})`;
+
+const EVENTS: Noun = ['event', 'events'];
+const CHANGES: Noun = ['change', 'changes'];
 
 type Stretch = StaffSessionDetails['timeline'][number];
 const listCounts = ({ countsByType }: Stretch) => Object.entries(countsByType) as [SessionEventType, number][];
@@ -49,11 +53,12 @@ export function Timeline({ details, height = 140, momentsMs = [], chosenMs = nul
   // A fixed order, so that each type keeps its place in every bar.
   const types = [...new Set(timeline.flatMap((stretch) => listCounts(stretch).map(([type]) => type)))].sort();
   const changes = pageHistory.filter(({ type }) => type === 'navigation');
+  const eventsInTime = `${countOf(eventCounts.total, EVENTS)} in ${showDuration(durationSeconds * 1000)}`;
   const offset = (timestamp: string) => showOffset(Date.parse(timestamp) - startMs);
   return (
     <ChartFrame
       title="Timeline"
-      summary={`${showCount(eventCounts.total)} events in ${showDuration(durationSeconds * 1000)}: ${showCount(eventCounts.mouse)} mouse, ${showCount(eventCounts.scroll)} scroll, ${showCount(eventCounts.keyboard)} keyboard, ${showCount(eventCounts.touch)} touch, ${showCount(eventCounts.form)} form; ${changes.length} changes of the page.${momentsMs.length > 0 ? ` Findings at ${[...new Set(momentsMs.map(showOffset))].join(', ')}.` : ''}`}
+      summary={`${eventsInTime}: ${showCount(eventCounts.mouse)} mouse, ${showCount(eventCounts.scroll)} scroll, ${showCount(eventCounts.keyboard)} keyboard, ${showCount(eventCounts.touch)} touch, ${showCount(eventCounts.form)} form; ${countOf(changes.length, CHANGES)} of the page.${momentsMs.length > 0 ? ` Findings at ${[...new Set(momentsMs.map(showOffset))].join(', ')}.` : ''}`}
       table={{
         columns: ['Since the start', 'Events', ...types],
         rows: timeline.map((stretch) => [
@@ -70,9 +75,7 @@ export function Timeline({ details, height = 140, momentsMs = [], chosenMs = nul
             ...(momentsMs.length > 0 ? [{ name: 'finding', color: 'var(--color-bot)' }] : []),
           ]}
         />
-        <span className="text-muted text-xs">
-          {showCount(eventCounts.total)} events in {showDuration(durationSeconds * 1000)}
-        </span>
+        <span className="text-muted text-xs">{eventsInTime}</span>
       </div>
       <Bars
         height={height}

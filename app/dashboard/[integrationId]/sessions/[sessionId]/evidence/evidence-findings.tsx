@@ -68,7 +68,7 @@ const showRate = ({ count, of }: LaboratoryRate) => `${count} of ${of}`;
 /** With the exact figure, if the words round it. */
 function showMeasured(flag: string, measured: number | string): string {
   const words = describeMeasured({ flag, measured });
-  return words.includes(String(measured)) ? words : `${words} (${measured})`;
+  return words.replaceAll(',', '').includes(String(measured)) ? words : `${words} (${measured})`;
 }
 
 function showUsual(flag: string, expected: string): string {

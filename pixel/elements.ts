@@ -1,6 +1,13 @@
 import { Role } from './codes';
+import { clock } from './guard';
 
 // Elements that events are about: what they are, and which of them are for passwords. Nothing that is in them is read.
+
+/** An enum, because the bundler writes its values in place. */
+enum Limit {
+  /** In so short a time no password appears and is shown. */
+  noteMs = 50,
+}
 
 /** The element that an event is about, also inside an open shadow tree. */
 export function findTarget(event: Event): Element {
@@ -41,13 +48,21 @@ export const passwords = new WeakSet<Element>();
 
 /** Whether an element is a field for a password or a one-time code, or was one. */
 export function isPassword(element: Element): boolean {
-  const { type, autocomplete } = element as HTMLInputElement;
-  if (/password|one-time-code/.test(type + autocomplete)) passwords.add(element);
+  const field = element as HTMLInputElement;
+  if (/password|one-time-code/.test(field.type + field.autocomplete)) passwords.add(element);
   return passwords.has(element);
 }
 
-/** Notes the passwords around what an event is about, before it can show them. */
+/** When passwords are noted again at the earliest. */
+let nextMs: number;
+
+/**
+ * Notes the passwords around what an event is about, before it can show them. That looks at all elements, and a script of the page may
+ * press thousands of boxes in a row, so only now and then.
+ */
 export function notePasswords(event: Event): void {
+  if (clock.now() < nextMs) return;
+  nextMs = clock.now() + Limit.noteMs;
   (findTarget(event).getRootNode() as ParentNode).querySelectorAll('[type=password]').forEach(isPassword);
 }
 

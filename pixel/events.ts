@@ -172,11 +172,10 @@ function listenToScrolling(): () => void {
     add([event.timeStamp, total, 0]);
   });
   listen('wheel', (event) => {
-    const { timeStamp } = event;
     const unit = (event.deltaMode & 3) % 3;
-    if (timeStamp - lastMs > Limit.wheelGapMs || mode !== unit) settleWheel();
-    if (!turns) firstMs = timeStamp;
-    lastMs = timeStamp;
+    if (event.timeStamp - lastMs > Limit.wheelGapMs || mode !== unit) settleWheel();
+    lastMs = event.timeStamp;
+    if (!turns) firstMs = lastMs;
     mode = unit;
     turned += event.deltaY;
     turns++;
@@ -210,9 +209,7 @@ function listenToKeys(): void {
     const name = event.code || event.key;
     const slot = held.get(name);
     // A key can come up in another field than the one in which it went down, which may be that of a password.
-    if (slot == null) return;
-    reportEvent(EventCode.KeyUp, event, slot);
-    held.delete(name);
+    if (held.delete(name)) reportEvent(EventCode.KeyUp, event, slot!);
   });
   (['compositionstart', 'compositionend'] as const).forEach((name, phase) => {
     listenToWriting(name, (event) =>
@@ -334,5 +331,5 @@ function readFlags(event: KeyboardEvent & PointerEvent): number {
 function readLength(element: Element): number {
   const role = findRole(element);
   if (role === Role.editable) return element.textContent!.length;
-  return role === Role.input || role === Role.textarea ? (element as HTMLInputElement).value.length : 0;
+  return role === Role.textarea || role === Role.input ? (element as HTMLInputElement).value.length : 0;
 }

@@ -118,6 +118,25 @@ export function registerPasswordRules(host: PixelHost, browser: () => Browser) {
       },
     );
 
+    it('is looked for once while a script of the page presses a thousand boxes', async () => {
+      const page = await host.openPage(browser());
+      const boxes = '<input type="checkbox">'.repeat(1_000);
+      await page.goto(host.setPage('/', `<input type="password">${boxes}${host.tag()}`));
+      await page.waitForFunction(() => window.botPixel);
+      const searches = await page.evaluate(() => {
+        let count = 0;
+        performance.now = () => 60_000;
+        const { querySelectorAll } = document;
+        document.querySelectorAll = (selector: string) => {
+          if (selector.includes('password')) count++;
+          return querySelectorAll.call(document, selector);
+        };
+        for (const box of document.querySelectorAll<HTMLElement>('[type=checkbox]')) box.click();
+        return count;
+      });
+      expect(searches).toBe(1);
+    });
+
     it('is not what a script makes events of: its keys are told', async () => {
       const slider = `<my-slider tabindex="0" onkeydown="this.dispatchEvent(new Event('input', { bubbles: true }))">5</my-slider>`;
       const page = await host.openPage(browser());

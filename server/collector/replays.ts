@@ -36,9 +36,15 @@ export async function findReplay(db: Database, session: ClosingSession): Promise
   return { digests, isReplay: found!.isReplay, batchCount: batches.length };
 }
 
+/** The most sessions with a digest of this one that are looked at. People share none by chance, but somebody can send thousands with one. */
+const MAX_CANDIDATES = 200;
+
+/** The candidates are a list of their own, for which Postgres uses the index: to find out whether there is any it would read all sessions. */
 const FIND_EARLIER = `
-  with d as materialized (select array(select json_array_elements_text($2::text::json)::bigint) as digests)
+  with d as materialized (select array(select json_array_elements_text($2::text::json)::bigint) as digests),
+  candidates as materialized (
+    select c.digests from d, collected_sessions c
+     where c.integration_id = $1 and c.digests && d.digests and c.created_at <= $3::timestamptz)
   select exists (
-    select 1 from d, collected_sessions c
-     where c.integration_id = $1 and c.digests && d.digests and c.created_at <= $3::timestamptz
-       and $4::int <= (select count(*) from unnest(c.digests) shared where shared = any (d.digests))) as "isReplay"`;
+    select 1 from d, (select digests from candidates limit ${MAX_CANDIDATES}) c
+     where $4::int <= (select count(*) from unnest(c.digests) shared where shared = any (d.digests))) as "isReplay"`;

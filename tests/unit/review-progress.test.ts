@@ -4,6 +4,7 @@ import {
   decideCurrent,
   decideMany,
   findCurrent,
+  findOutcome,
   forgetOutcomes,
   noteVerdicts,
   type ReviewProgress,
@@ -55,6 +56,18 @@ describe('the progress in a review', () => {
     const passed = press(start('a', 'b', 'c', 'd'), 'sjbb');
     expect(currentOf(passed)).toBe('b');
     expect(currentOf(press(passed, 'b'))).toBe('a');
+  });
+
+  it('comes to sessions whose ids are names that every object has', () => {
+    const ids = ['a', 'constructor', '__proto__', 'toString'];
+    const first = press(start(...ids), 'b');
+    expect(currentOf(first)).toBe('constructor');
+    const done = press(first, 'hsbh');
+    expect([currentOf(done), countOutcomes(done).reviewed]).toEqual([null, 4]);
+    expect(ids.map((id) => findOutcome(done, id))).toEqual(['bot', 'human', 'human', 'bot']);
+    expect(findOutcome(forgetOutcomes(done, ids), 'constructor')).toBeUndefined();
+    const elsewhere = noteVerdicts(start(...ids), [{ sessionId: 'constructor', verdict: 'bot', isOwn: false }]);
+    expect(findOutcome(elsewhere, 'constructor')).toBe('elsewhere');
   });
 
   it('stays within the queue with j and k', () => {

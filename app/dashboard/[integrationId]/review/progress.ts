@@ -18,13 +18,18 @@ export const startReview = (queue: ReviewQueue): ReviewProgress => ({ ...queue, 
 
 export const findCurrent = ({ sessions, at }: ReviewProgress) => sessions[at];
 
+/** What became of a session. An id of a customer's pipeline may be the name of something that every object has. */
+export const findOutcome = ({ outcomes }: Pick<ReviewProgress, 'outcomes'>, id: string): ReviewOutcome | undefined =>
+  Object.hasOwn(outcomes, id) ? outcomes[id] : undefined;
+
 /**
  * Finds the place to go on to: the next session without an outcome, then those that were passed with j, then those that were
  * skipped once. Behind the last one if nothing is left.
  */
-function findNext({ sessions, outcomes, at }: ReviewProgress): number {
+function findNext(progress: ReviewProgress): number {
+  const { sessions, at } = progress;
   const find = (from: number, outcome: ReviewOutcome | undefined) =>
-    sessions.findIndex(({ id }, place) => place >= from && outcomes[id] === outcome);
+    sessions.findIndex(({ id }, place) => place >= from && findOutcome(progress, id) === outcome);
   const place = [find(at + 1, undefined), find(0, undefined), find(0, 'skipped')].find((found) => found >= 0);
   return place ?? sessions.length;
 }
@@ -46,7 +51,7 @@ export function decideCurrent(progress: ReviewProgress, verdict: Verdict): Revie
 export function skipCurrent(progress: ReviewProgress): ReviewProgress {
   const current = findCurrent(progress);
   if (!current) return progress;
-  const outcome = progress.outcomes[current.id];
+  const outcome = findOutcome(progress, current.id);
   if (isVerdict(outcome) || outcome === 'elsewhere') return goOn(progress);
   return goOn(withOutcome(progress, current.id, outcome === undefined ? 'skipped' : 'skippedAgain'));
 }
@@ -63,7 +68,7 @@ export function decideMany(progress: ReviewProgress, ids: readonly string[], ver
   const outcomes = Object.fromEntries(ids.filter((id) => listed.has(id)).map((id) => [id, verdict]));
   const after = { ...progress, outcomes: { ...progress.outcomes, ...outcomes } };
   const current = findCurrent(progress);
-  return current && current.id in outcomes ? goOn(after) : after;
+  return current && Object.hasOwn(outcomes, current.id) ? goOn(after) : after;
 }
 
 /** Forgets what became of sessions, because it was undone or refused. */
@@ -96,7 +101,7 @@ export function noteVerdicts(
 ): ReviewProgress {
   const listed = new Set(progress.sessions.map(({ id }) => id));
   return told.reduce((rest, { sessionId, verdict, isOwn }) => {
-    const outcome = rest.outcomes[sessionId];
+    const outcome = findOutcome(rest, sessionId);
     if (!listed.has(sessionId) || isVerdict(outcome)) return rest;
     if (verdict === null) return outcome === 'elsewhere' ? withOutcome(rest, sessionId, undefined) : rest;
     if (isOwn) return withOutcome(rest, sessionId, verdict);

@@ -4,7 +4,7 @@ import { RiskShape } from '../../components/badge';
 import { joinClasses } from '../../components/classes';
 import { Check, CircleSlash, Clock, UserCheck } from '../../components/icons';
 import type { RowSelection } from '../../components/row-selection';
-import type { ReviewOutcome, ReviewProgress } from './progress';
+import { findOutcome, type ReviewOutcome, type ReviewProgress } from './progress';
 import type { LoadedCase } from './use-cases';
 
 /** Rows have one height, so that only those in view need to exist. */
@@ -27,7 +27,7 @@ interface QueueListProps {
 
 /** The queue in its order. It scrolls with the current session. */
 export function QueueList({ progress, findCase, selection, onGo, onShow }: QueueListProps) {
-  const { sessions, outcomes, at } = progress;
+  const { sessions, at } = progress;
   const scroller = useRef<HTMLDivElement>(null);
   const [from, setFrom] = useState(0);
   useEffect(() => {
@@ -60,7 +60,7 @@ export function QueueList({ progress, findCase, selection, onGo, onShow }: Queue
           const { id, score } = sessions[place]!;
           const { found } = findCase(place);
           const name = found && (found.session.userName ?? found.session.userId ?? 'Unmatched');
-          const outcome = outcomes[id];
+          const outcome = findOutcome(progress, id);
           return (
             <li
               key={id}

@@ -17,6 +17,7 @@ import {
   decideCurrent,
   decideMany,
   findCurrent,
+  findOutcome,
   forgetOutcomes,
   type ReviewProgress,
   resumeSkipped,
@@ -72,7 +73,7 @@ function Desk({ review, progress, scoring, onReopen }: DeskProps) {
   const router = useRouter();
   const toast = useToast();
   const { act, readProgress } = review;
-  const { sessions, at, queue, outcomes } = progress;
+  const { sessions, at, queue } = progress;
   const [shown, setShown] = useState<readonly [number, number]>([0, 0]);
   const { findCase, readSession } = useCases(sessions, at, shown);
   const keys = sessions.map(({ id }) => id);
@@ -168,7 +169,7 @@ function Desk({ review, progress, scoring, onReopen }: DeskProps) {
             key={current.id}
             found={loaded.found}
             readAtMs={loaded.readAtMs}
-            outcome={outcomes[current.id]}
+            outcome={findOutcome(progress, current.id)}
             href={hrefOf(current.id, progress)}
             canWrite={labeling.canWrite}
             onLabel={(verdict) => label(verdict)()}

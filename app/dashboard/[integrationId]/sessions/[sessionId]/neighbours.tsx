@@ -9,6 +9,7 @@ import { useShortcuts } from '../../../components/shortcuts';
 import { useTimeZone } from '../../../components/time';
 import { PAGES } from '../../../list-pages';
 import { useTRPC } from '../../../queries';
+import { findOutcome } from '../../review/progress';
 import { readProgress } from '../../review/stored-progress';
 import { readOrigin, withOrigin } from '../list-origin';
 import { readSessionList } from '../session-filters';
@@ -48,8 +49,8 @@ function QueueNeighbours({ openedAt, ...rest }: NeighboursProps & { openedAt: st
   useEffect(() => {
     const progress = readProgress(integrationId, openedAt);
     if (!progress) return;
-    const { queue, sessions, outcomes } = progress;
-    const hasVerdict = (id: string) => !['skipped', 'skippedAgain', undefined].includes(outcomes[id]);
+    const { queue, sessions } = progress;
+    const hasVerdict = (id: string) => !['skipped', 'skippedAgain', undefined].includes(findOutcome(progress, id));
     // The page of a session shows its score, so those of the sample are offered only after the verdict.
     const ids = sessions.map(({ id }) => id).filter((id) => queue !== 'sample' || hasVerdict(id));
     setPlace({ ids, total: ids.length });

@@ -5,6 +5,7 @@ import { createTRPCContext } from '@trpc/tanstack-react-query';
 import { type ReactNode, useState } from 'react';
 import type { AppRouter } from '../../server/procedures/router';
 import { createQueryClient } from './query-client';
+import { useStaff } from './staff';
 
 const context = createTRPCContext<AppRouter>();
 
@@ -15,14 +16,15 @@ export const useTRPC = context.useTRPC;
 export const useTRPCClient = context.useTRPCClient;
 
 /**
- * Sends calls for one integration. Also set the integration's id as its `key`, so that no answer of another one
- * remains.
+ * Sends calls for one integration and the account that the page shows. Also set the ids of both as its `key`, so that no answer of
+ * another one remains.
  */
 export function QueriesProvider({ integrationId, children }: { integrationId: string; children: ReactNode }) {
+  const { staff } = useStaff();
   const [queryClient] = useState(createQueryClient);
   const [trpcClient] = useState(() =>
     createTRPCClient<AppRouter>({
-      links: [httpLink({ url: '/api/trpc', headers: { 'x-integration-id': integrationId } })],
+      links: [httpLink({ url: '/api/trpc', headers: { 'x-integration-id': integrationId, 'x-staff-id': staff.id } })],
     }),
   );
   return (

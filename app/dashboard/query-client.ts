@@ -68,8 +68,8 @@ export async function readNow<Answer, Failure, Data, Key extends QueryKey>(
  */
 export function createQueryClient(): QueryClient {
   return new QueryClient({
-    queryCache: new QueryCache({ onError: leaveWhenSignedOut, onSuccess: () => tellSignedOut(false) }),
-    mutationCache: new MutationCache({ onSuccess: () => tellSignedOut(false) }),
+    queryCache: new QueryCache({ onError: leaveWhenSignedOut, onSuccess: () => tellAbsence(null) }),
+    mutationCache: new MutationCache({ onSuccess: () => tellAbsence(null) }),
     // Without the network a call fails at once and says so. TanStack would keep it instead, and send it minutes later: also an erasure
     // whose dialog was cancelled since.
     defaultOptions: {
@@ -89,25 +89,29 @@ export function createQueryClient(): QueryClient {
 export const nameSignIn = () =>
   `/sign-in?next=${encodeURIComponent(window.location.pathname + window.location.search)}`;
 
+/** Whether a call was refused because another tab has signed in another account than the one that the page shows. */
+export const isOtherAccount = (error: unknown) => findField(error) === 'x-staff-id';
+
 /** Leaves for the sign-in. A page with text that somebody has typed stays instead, and says why. */
 function leaveWhenSignedOut(error: unknown) {
   if (findCode(error) !== 'UNAUTHORIZED' || typeof window === 'undefined') return;
-  if (holdsTypedText(document)) tellSignedOut(true);
+  if (holdsTypedText(document)) tellAbsence(isOtherAccount(error) ? 'OtherAccount' : 'SignedOut');
   else window.location.assign(nameSignIn());
 }
 
-/** Whether the page stays although nobody is signed in. Never true on the server, where requests would share it. */
-let isSignedOutHere = false;
+/** Why the page stays although its account is not signed in any more. Always null on the server, where requests would share it. */
+export type Absence = 'SignedOut' | 'OtherAccount';
+let absence: Absence | null = null;
 const listeners = new Set<() => void>();
 
-function tellSignedOut(isSignedOut: boolean) {
-  if (isSignedOutHere === isSignedOut) return;
-  isSignedOutHere = isSignedOut;
+function tellAbsence(now: Absence | null) {
+  if (absence === now) return;
+  absence = now;
   for (const listener of listeners) listener();
 }
 
-export const readSignedOut = () => isSignedOutHere;
-export function subscribeSignedOut(listener: () => void): () => void {
+export const readAbsence = () => absence;
+export function subscribeAbsence(listener: () => void): () => void {
   listeners.add(listener);
   return () => void listeners.delete(listener);
 }

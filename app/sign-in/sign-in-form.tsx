@@ -2,6 +2,7 @@
 import { type FormEvent, useState } from 'react';
 import { Button } from '../dashboard/components/button';
 import { Field, Input } from '../dashboard/components/field';
+import { tellOtherTabs } from '../dashboard/other-tabs';
 
 /** Asks for email and password, then opens `next`, a path on this host. */
 export function SignInForm({ next }: { next: string }) {
@@ -13,7 +14,10 @@ export function SignInForm({ next }: { next: string }) {
     setBusy(true);
     setError(null);
     const refusal = await sendSignIn(String(form.get('email')), String(form.get('password')));
-    if (refusal === null) return window.location.assign(next);
+    if (refusal === null) {
+      tellOtherTabs();
+      return window.location.assign(next);
+    }
     setError(refusal);
     setBusy(false);
   };

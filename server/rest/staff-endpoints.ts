@@ -1,4 +1,5 @@
 import { fetchRequestHandler } from '@trpc/server/adapters/fetch';
+import { TRPC_ERROR_CODES_BY_KEY } from '@trpc/server/rpc';
 import { checkSiteInput } from '../../contract/sites';
 import { isKnownOutage } from '../../db/client';
 import { checkSite } from '../domain/site-checks';
@@ -29,6 +30,8 @@ const SITE_CHECK_PATH = '/collect/check';
 const MAX_CALL_BYTES = 64 * 1024;
 /** Names the integration that the dashboard shows. */
 const INTEGRATION_HEADER = 'x-integration-id';
+/** Names the account that the page was made for: another tab may have signed in another one since. */
+const ACCOUNT_HEADER = 'x-staff-id';
 
 /**
  * Answers `POST /collect/check` with `{"siteKey","origin"}` as JSON: 200 with why pages of that origin send nothing, or what
@@ -55,6 +58,12 @@ async function checkAsked(service: Service, request: Request, access: Access): P
 export const answerStaffCall = (service: Service, request: Request): Promise<Response> =>
   logAccess(service, request, UNMATCHED_PATH, (access) => answerProcedure(service, request, access));
 
+/** Adds the number of the code, without which tRPC's client takes a refusal for an answer of something else. */
+async function refuseCall(refusal: Response): Promise<Response> {
+  const { error } = (await refusal.json()) as { error: { data: { code: keyof typeof TRPC_ERROR_CODES_BY_KEY } } };
+  return respond(refusal.status, { error: { ...error, code: TRPC_ERROR_CODES_BY_KEY[error.data.code] } });
+}
+
 async function answerProcedure(service: Service, request: Request, access: Access): Promise<Response> {
   const procedurePath = new URL(request.url).pathname.slice('/api/trpc/'.length);
   if (Object.hasOwn(listProcedures(appRouter), procedurePath)) access.route = procedurePath;
@@ -63,19 +72,22 @@ async function answerProcedure(service: Service, request: Request, access: Acces
     const staff = await findSignedIn(service, request.headers.get('cookie'));
     // The cookie alone proves nothing: browsers may send it with a request that another site's page makes.
     if (staff && request.method !== 'GET' && !(isSameOrigin(service, request) && isJson(request)))
-      return refuseForeign();
+      return refuseCall(refuseForeign());
+    const shownTo = request.headers.get(ACCOUNT_HEADER);
+    if (staff && shownTo !== null && shownTo !== staff.id)
+      return refuseCall(refuse('UNAUTHORIZED', 'Another account is signed in', { field: ACCOUNT_HEADER }));
     const integrationId = request.headers.get(INTEGRATION_HEADER);
     if (staff) access.staffId = staff.id;
     if (staff)
       caller = { kind: 'staff', staff, integrationId, clientAddress: readClientAddress(service, request.headers) };
   } catch (error) {
-    return refuseFault(service, error, access);
+    return refuseCall(refuseFault(service, error, access));
   }
   // Next passes HEAD to the handler of GET. Neither has a body.
   const isBodyless = request.method === 'GET' || request.method === 'HEAD';
   const body = isBodyless ? null : await readWebBody(request, MAX_CALL_BYTES);
   if (!isBodyless && body === null)
-    return refuse('PAYLOAD_TOO_LARGE', `The body is longer than ${MAX_CALL_BYTES} bytes`);
+    return refuseCall(refuse('PAYLOAD_TOO_LARGE', `The body is longer than ${MAX_CALL_BYTES} bytes`));
   const { url, method, headers } = request;
   return fetchRequestHandler({
     endpoint: '/api/trpc',

@@ -1,5 +1,6 @@
 import { registerFindingTests } from './dashboard/findings';
 import { registerIncidentTests } from './dashboard/incidents';
+import { registerOtherTabTests } from './dashboard/other-tabs';
 import { registerQueueTests } from './dashboard/queue';
 import { registerRateTests } from './dashboard/rates';
 import { registerReviewTests } from './dashboard/review';
@@ -11,3 +12,4 @@ registerQueueTests();
 registerFindingTests();
 registerIncidentTests();
 registerRateTests();
+registerOtherTabTests();

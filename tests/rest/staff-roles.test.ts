@@ -50,6 +50,26 @@ describe('every procedure', () => {
     expect([name, answer.status, answer.body.error.data.code]).toEqual([name, 401, 'UNAUTHORIZED']);
   });
 
+  it('is refused if a page was made for another account than the one that is signed in by now', async () => {
+    const from = (id: string) => ({ ...of(tenant.id), 'x-staff-id': id });
+    const input = { sessionId: 'session-1', verdict: 'bot' };
+    // Without the number, tRPC's client would take it for no answer at all.
+    for (const answer of [
+      await analyst.mutate('sessions.setVerdict', input, from(admin.id)),
+      await analyst.query('staff.me', undefined, from(admin.id)),
+    ])
+      expect([answer.status, answer.body.error]).toEqual([
+        401,
+        {
+          ...{ code: -32_001, message: 'Another account is signed in' },
+          data: { code: 'UNAUTHORIZED', httpStatus: 401, field: 'x-staff-id' },
+        },
+      ]);
+    const { body } = await server.call('GET', '/v1/sessions/session-1', { key: tenant.key });
+    expect(body.data.label).toBe(null);
+    expect((await analyst.query('staff.me', undefined, from(analyst.id))).body.result.data.id).toBe(analyst.id);
+  });
+
   it.each(MUTATIONS)('%s is closed to viewers, over HTTP and directly', async (name) => {
     const answer = await viewer.mutate(name, {}, of(tenant.id));
     expect([name, answer.status, answer.body.error.data.code]).toEqual([name, 403, 'FORBIDDEN']);

@@ -325,7 +325,8 @@ describe('a session', () => {
     await sql`alter table staff_sessions rename to staff_sessions_gone`;
     try {
       const answer = await openStaffClient(server, cookie).query('staff.me');
-      expect([answer.status, answer.body]).toEqual([500, refusal('INTERNAL_SERVER_ERROR')]);
+      const { error: refused } = refusal('INTERNAL_SERVER_ERROR');
+      expect([answer.status, answer.body]).toEqual([500, { error: { ...refused, code: -32_603 } }]);
       const requestId = answer.headers.get('x-request-id');
       expect(error.mock.calls).toEqual([
         [{ err: expect.anything(), requestId }, 'a staff session could not be read or changed'],

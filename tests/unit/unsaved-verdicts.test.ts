@@ -51,8 +51,11 @@ describe('unsaved verdicts', () => {
     writeUnsaved(storage, owner, [verdict('s')]);
     writeUnsaved(storage, { ...owner, integrationId: 'int_2' }, [verdict('t')]);
     expect(readAllUnsaved(storage).map(({ sessionId }) => sessionId)).toEqual(['s', 't']);
-    forgetUnsaved(storage);
-    expect([storage.length, storage.getItem('other')]).toEqual([1, 'kept']);
+    writeUnsaved(storage, { ...owner, staffId: 'stf_2' }, [verdict('u')]);
+    forgetUnsaved(storage, owner.staffId);
+    expect([storage.length, storage.getItem('other')]).toEqual([2, 'kept']);
+    // Another account's, which has not signed out.
+    expect(readAllUnsaved(storage).map(({ sessionId }) => sessionId)).toEqual(['u']);
   });
 
   it('are bounded, and nothing where the storage holds nonsense or refuses', () => {

@@ -39,7 +39,7 @@ export default async function IntegrationLayout({ params, children }: Props) {
   return (
     <StaffProvider staff={staff}>
       <ClockProvider nowMs={Date.now()} timeZone={timeZone}>
-        <QueriesProvider key={integrationId} integrationId={integrationId}>
+        <QueriesProvider key={`${integrationId} ${staff.id}`} integrationId={integrationId}>
           <ToastProvider>
             <Shell
               integration={integration}

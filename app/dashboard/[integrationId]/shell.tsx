@@ -15,6 +15,7 @@ import { IntegrationSwitcher, type ListedIntegration } from './integration-switc
 import { PaletteProvider, SearchButton, SearchIconButton } from './palette/palette-opener';
 import { NAVIGATION, Rail } from './rail';
 import { StaffMenu } from './staff-menu';
+import { useStaffWatch } from './staff-watch';
 
 interface ShellProps {
   integration: ListedIntegration;
@@ -31,6 +32,7 @@ interface ShellProps {
 /** The page with its navigation: a rail, or a bar with a menu on a narrow screen. */
 export function Shell({ integration, integrations, theme, troubled, setup, areLettersOn, children }: ShellProps) {
   const [isMenuOpen, setMenuOpen] = useState(false);
+  useStaffWatch();
   useEffect(watchTyping, []);
   useEffect(watchTraversals, []);
   const base = `/dashboard/${encodeURIComponent(integration.id)}`;

@@ -6,6 +6,7 @@ import { MENU_ITEM, Menu } from '../components/menu';
 import { LetterKeysSwitch, ShortcutsButton } from '../components/shortcuts';
 import { useTimeZone } from '../components/time';
 import { useToast } from '../components/toast';
+import { tellOtherTabs } from '../other-tabs';
 import { savePreference } from '../preference';
 import { useStaff } from '../staff';
 import { THEME_COOKIE, type Theme } from '../theme';
@@ -20,10 +21,11 @@ const CHOICES = [
 ] as const;
 
 /** Leaves only when the server has ended the session: on a shared machine somebody would believe it. Answers whether it has. */
-async function signOut(): Promise<boolean> {
+async function signOut(staffId: string): Promise<boolean> {
   const response = await fetch('/api/auth/sign-out', { method: 'POST' }).catch(() => null);
   if (!response?.ok) return false;
-  forgetUnsaved(window.sessionStorage);
+  forgetUnsaved(window.sessionStorage, staffId);
+  tellOtherTabs();
   window.location.assign('/sign-in');
   return true;
 }
@@ -35,7 +37,8 @@ export function StaffMenu({ theme }: { theme: Theme }) {
   const [isChanging, setChanging] = useState(false);
   const toast = useToast();
   const leave = async () => {
-    if (!(await signOut())) toast({ text: 'You are still signed in: the server could not be reached.', isError: true });
+    if (!(await signOut(staff.id)))
+      toast({ text: 'You are still signed in: the server could not be reached.', isError: true });
   };
   return (
     <div className="flex flex-wrap items-center justify-between gap-1">

@@ -1,18 +1,28 @@
 'use client';
 import { useSyncExternalStore } from 'react';
-import { nameSignIn, readSignedOut, subscribeSignedOut } from '../query-client';
+import { nameSignIn, readAbsence, subscribeAbsence } from '../query-client';
+import { useStaff } from '../staff';
 
-/** Says that nobody is signed in any more, on a page that stays because of what was typed. */
+/** Says that the account of the page is not signed in any more, on a page that stays because of what was typed. */
 export function SignedOutNotice() {
-  const isShown = useSyncExternalStore(subscribeSignedOut, readSignedOut, () => false);
-  if (!isShown) return null;
+  const { staff } = useStaff();
+  const absence = useSyncExternalStore(subscribeAbsence, readAbsence, () => null);
+  if (absence === null) return null;
+  const link = (words: string) => (
+    <a className="text-accent underline" href={nameSignIn()} target="_blank" rel="noopener">
+      {words}
+    </a>
+  );
   return (
-    <p role="alert" className="mb-3 rounded border border-danger/40 bg-danger-soft px-3 py-2">
-      You are signed out. What you have typed stays here:{' '}
-      <a className="text-accent underline" href={nameSignIn()} target="_blank" rel="noopener">
-        sign in in another tab
-      </a>
-      , then go on.
+    <p role="alert" className="wrap-anywhere mb-3 rounded border border-danger/40 bg-danger-soft px-3 py-2">
+      {absence === 'SignedOut' ? (
+        <>You are signed out. What you have typed stays here: {link('sign in in another tab')}, then go on.</>
+      ) : (
+        <>
+          Another account is signed in now. What you have typed stays here: {link('open another tab')}, sign out there
+          and in again as {staff.email}, then go on.
+        </>
+      )}
     </p>
   );
 }

@@ -4,7 +4,7 @@ import { useParams, usePathname } from 'next/navigation';
 import { createContext, type ReactNode, use, useCallback, useEffect, useRef, useState } from 'react';
 import { useToast } from '../../components/toast';
 import { useTRPC } from '../../queries';
-import { describeError, findCode, findField, readNow } from '../../query-client';
+import { describeError, findCode, findField, isOtherAccount, readNow } from '../../query-client';
 import { useStaff } from '../../staff';
 import { UnsavedTray } from './unsaved-tray';
 import {
@@ -53,6 +53,11 @@ export const isSignedOut = (error: unknown) => findCode(error) === 'UNAUTHORIZED
 const isLabeledSince = (error: unknown) => /^(seenLabeledAt|labeledAt)$/.test(findField(error) ?? '');
 
 function describeFailure(error: unknown): Pick<UnsavedVerdict, 'state' | 'message'> {
+  if (isOtherAccount(error))
+    return {
+      state: 'SignedOut',
+      message: 'Another account is signed in now. It is sent after you have signed in again.',
+    };
   if (isSignedOut(error))
     return { state: 'SignedOut', message: 'Your session has expired. It is sent after you have signed in again.' };
   if (!isLabeledSince(error)) return { state: 'Failed', message: describeError(error) };

@@ -57,9 +57,9 @@ export function readAllUnsaved(storage: Storage): UnsavedVerdict[] {
   return listKeys(storage).flatMap((key) => parse(storage.getItem(key)));
 }
 
-/** Forgets what the tab keeps, for a person who signs out. */
-export function forgetUnsaved(storage: Storage): void {
-  for (const key of listKeys(storage)) storage.removeItem(key);
+/** Forgets what the tab keeps of a person who signs out. What it keeps of others stays theirs. */
+export function forgetUnsaved(storage: Storage, staffId: string): void {
+  for (const key of listKeys(storage)) if (key.startsWith(`${PREFIX}${staffId}:`)) storage.removeItem(key);
 }
 
 const listKeys = (storage: Storage) =>

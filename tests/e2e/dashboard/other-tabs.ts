@@ -1,0 +1,116 @@
+import type { BrowserContext, Page } from 'playwright-core';
+import { afterAll, describe, expect, it } from 'vitest';
+import { PASSWORD, settle } from '../../support/dashboard';
+import { POLL_LIMIT_MS } from '../../support/limits.mjs';
+import { dashboard } from './shared-dashboard';
+
+const ANA = 'ana-of-tabs@example.com';
+const MENU = { name: 'account' };
+
+const contexts: BrowserContext[] = [];
+/** Another browser, with an account signed in. */
+async function openBrowser(account: { email: string; password: string }): Promise<BrowserContext> {
+  const context = await dashboard.page.context().browser()!.newContext({ baseURL: dashboard.product.url });
+  context.setDefaultTimeout(POLL_LIMIT_MS);
+  contexts.push(context);
+  await signIn(context, account);
+  return context;
+}
+
+async function signIn({ request }: BrowserContext, data: { email: string; password: string }): Promise<void> {
+  const answer = await request.post('/api/auth/sign-in', { headers: { origin: dashboard.product.url }, data });
+  expect(answer.status()).toBe(200);
+}
+
+let ana: Promise<{ admin: BrowserContext; id: string }> | undefined;
+/** An account of these tests alone, and an admin who changes it. */
+const prepare = () => {
+  ana ??= (async () => {
+    const admin = await openBrowser(dashboard.demo);
+    const made = await dashboard.change(admin, 'staff.create', { email: ANA, password: PASSWORD, role: 'analyst' });
+    expect(made.status()).toBe(200);
+    return { admin, id: (await made.json()).result.data.id };
+  })();
+  return ana;
+};
+
+async function openTab(context: BrowserContext, path: string): Promise<Page> {
+  const page = await context.newPage();
+  await page.goto(`${dashboard.base}${path}`);
+  await settle(page);
+  return page;
+}
+
+const roleOf = (page: Page) => page.getByRole('button', MENU).textContent();
+
+/** Several tabs of one browser, and what an admin does meanwhile. */
+export function registerOtherTabTests(): void {
+  describe('an account', () => {
+    afterAll(async () => {
+      for (const context of contexts) await context.close();
+    });
+
+    it('that has signed out in one tab is in no other tab any more, and the next one is in all of them', async () => {
+      await prepare();
+      const context = await openBrowser(dashboard.demo);
+      const [staff, keys] = [
+        await openTab(context, '/settings?tab=staff'),
+        await openTab(context, '/settings?tab=api-keys'),
+      ];
+      await keys.getByRole('button', MENU).click();
+      await keys.getByRole('button', { name: 'Sign out' }).click();
+      // Nobody touches it.
+      await staff.waitForURL(/\/sign-in\?next=/);
+      await signIn(context, dashboard.demo);
+      await staff.goto(`${dashboard.base}/settings?tab=staff`);
+      await settle(staff);
+      await keys.waitForURL(`${dashboard.product.url}/sign-in`);
+      await context.clearCookies();
+      await keys.getByLabel('Email').fill(ANA);
+      await keys.getByLabel('Password').fill(PASSWORD);
+      await keys.getByRole('button', { name: 'Sign in' }).click();
+      // The page of the admin becomes the analyst's.
+      await staff.getByText('Your account').waitFor();
+      expect(await roleOf(staff)).toContain('analyst');
+    });
+
+    it('is not replaced by another one below what somebody types: the page says so, and goes on with the first', async () => {
+      await prepare();
+      const context = await openBrowser(dashboard.demo);
+      const page = await openTab(context, '/alerts/rules/new');
+      await page.getByText(/^Would (not )?have fired/).waitFor();
+      await page.getByLabel('Name').fill('Half a rule of an admin');
+      await signIn(context, { email: ANA, password: PASSWORD });
+      await page.getByRole('button', { name: 'Create rule' }).click();
+      const notice = page.getByRole('alert').filter({ hasText: 'Another account is signed in now.' });
+      await notice.getByText(`sign out there and in again as ${dashboard.demo.email}`).waitFor();
+      await signIn(context, dashboard.demo);
+      await page.getByLabel('Value').fill('18');
+      await notice.waitFor({ state: 'detached' });
+      expect(await page.getByLabel('Name').inputValue()).toBe('Half a rule of an admin');
+    });
+
+    it('with another role sees what it may do now, and keeps what is typed', async () => {
+      const { admin, id } = await prepare();
+      const page = await openTab(await openBrowser({ email: ANA, password: PASSWORD }), '/settings?tab=thresholds');
+      const field = page.getByRole('spinbutton', { name: 'Bot from' });
+      const save = page.getByRole('button', { name: 'Save thresholds' });
+      await field.fill('77');
+      const setRole = async (role: string) =>
+        expect((await dashboard.change(admin, 'staff.setRole', { id, role })).status()).toBe(200);
+      await setRole('viewer');
+      await save.click();
+      await page.getByText('The role viewer does not permit this').waitFor();
+      await page.getByText('Your role is viewer', { exact: false }).first().waitFor();
+      expect([await roleOf(page), await save.isDisabled(), await field.inputValue()]).toEqual([
+        expect.stringContaining('viewer'),
+        true,
+        '77',
+      ]);
+      await setRole('analyst');
+      // The tab was behind another one.
+      await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')));
+      await expect.poll(() => save.isDisabled()).toBe(false);
+    });
+  });
+}

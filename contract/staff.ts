@@ -43,7 +43,9 @@ export const createdStaffSchema = z.object({ id: z.string() });
 export const revokedSessionsSchema = z.object({ revoked: z.number() });
 
 export const staffIdInput = z.object({ id: idText() });
-export const setStaffRoleInput = staffIdInput.extend({ role: staffRoleSchema });
+/** With `replaced`, the role is not changed if it is another one by now. */
+export const setStaffRoleInput = staffIdInput.extend({ role: staffRoleSchema, replaced: staffRoleSchema.optional() });
+export type SetStaffRoleInput = z.infer<typeof setStaffRoleInput>;
 export const setStaffPasswordInput = z.object({ email: emailSchema, password: passwordSchema });
 
 /** The input of a sign-in form. Only its length is checked, so that an error reveals none of the rules. */

@@ -1,7 +1,7 @@
 import { and, asc, eq, or, sql } from 'drizzle-orm';
 import type { AuditAction } from '../../contract/audit';
 import { ApiError } from '../../contract/errors';
-import type { CreateStaffInput, StaffAccount, StaffRole } from '../../contract/staff';
+import type { CreateStaffInput, SetStaffRoleInput, StaffAccount } from '../../contract/staff';
 import type { Database, Transaction } from '../../db/client';
 import { staff, staffInvitations, staffSessions } from '../../db/schema';
 import { type Actor, type AuditedContext, recordAct } from '../audit/acts';
@@ -82,12 +82,16 @@ export async function listStaff(db: Database): Promise<StaffAccount[]> {
 
 /**
  * Changes the role of an account, effective on its next request. The open links of somebody who is no admin any more are
- * revoked. Throws INVALID_REQUEST if no admin would be left.
+ * revoked. Throws INVALID_REQUEST if no admin would be left, or with the field `replaced` if the role is another one than that.
  */
-export async function setStaffRole(context: AuditedContext, input: { id: string; role: StaffRole }): Promise<void> {
-  const { id, role } = input;
+export async function setStaffRole(context: AuditedContext, input: SetStaffRoleInput): Promise<void> {
+  const { id, role, replaced } = input;
   await changeAccount(context, id, async (tx, account) => {
     if (account.role === role) return;
+    if (replaced && account.role !== replaced)
+      throw new ApiError('INVALID_REQUEST', `Somebody has made ${account.name} ${account.role} since`, {
+        field: 'replaced',
+      });
     await tx.update(staff).set({ role }).where(eq(staff.id, id));
     if (role !== 'admin') await revokeInvitations(tx, context.actor, eq(staffInvitations.createdBy, account.email));
     await noteAct(tx, context.actor, 'StaffRoleChanged', account, { before: account.role, after: role });

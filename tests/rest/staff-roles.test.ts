@@ -241,7 +241,11 @@ describe('admins', () => {
     });
     expect((await admin.mutate('staff.setRole', { id: viewer.id, role: 'analyst' })).status).toBe(200);
     expect(((await result(viewer.query('staff.me'))) as { role: string }).role).toBe('analyst');
-    await admin.mutate('staff.setRole', { id: viewer.id, role: 'viewer' });
+    const outdated = await admin.mutate('staff.setRole', { id: viewer.id, role: 'admin', replaced: 'viewer' });
+    expect([outdated.status, outdated.body.error.data.field]).toEqual([400, 'replaced']);
+    expect(((await result(viewer.query('staff.me'))) as { role: string }).role).toBe('analyst');
+    const back = await admin.mutate('staff.setRole', { id: viewer.id, role: 'viewer', replaced: 'analyst' });
+    expect(back.status).toBe(200);
     await admin.mutate('staff.disable', { id });
     expect(await list()).toMatchObject({ disabled: true });
     await admin.mutate('staff.enable', { id });

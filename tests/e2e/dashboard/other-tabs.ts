@@ -112,5 +112,24 @@ export function registerOtherTabTests(): void {
       await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')));
       await expect.poll(() => save.isDisabled()).toBe(false);
     });
+
+    it('has the role that the last admin gave: an undo and a choice do not replace what another one chose since', async () => {
+      const { admin, id } = await prepare();
+      const page = await openTab(await openBrowser(dashboard.demo), '/settings?tab=staff');
+      const field = page.getByLabel('Role of ana-of-tabs');
+      const setRole = async (role: string) =>
+        expect((await dashboard.change(admin, 'staff.setRole', { id, role })).status()).toBe(200);
+      await field.selectOption('admin');
+      const undo = page.getByRole('button', { name: 'Undo' });
+      await undo.waitFor();
+      await setRole('viewer');
+      await undo.click();
+      await page.getByText('Somebody has made ana-of-tabs viewer since').waitFor();
+      await expect.poll(() => field.inputValue()).toBe('viewer');
+      await setRole('analyst');
+      await field.selectOption('admin');
+      await page.getByText('Somebody has made ana-of-tabs analyst since').waitFor();
+      await expect.poll(() => field.inputValue()).toBe('analyst');
+    });
   });
 }

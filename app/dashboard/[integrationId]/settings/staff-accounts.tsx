@@ -221,10 +221,12 @@ function useAccountChanges() {
 
   // Promises, because callbacks of `mutate` are called for the last change alone.
   const setRole = (account: StaffAccount, to: StaffRole, isUndo = false): Promise<void> =>
-    role.mutateAsync({ id: account.id, role: to }).then(() => {
+    role.mutateAsync({ id: account.id, role: to, replaced: account.role }).then(() => {
       toast({
         text: `${account.name} is now ${ROLE_WORDS[to].toLowerCase()}`,
-        ...(isUndo || account.id === staff.id ? {} : { undo: () => void setRole(account, account.role, true) }),
+        ...(isUndo || account.id === staff.id
+          ? {}
+          : { undo: () => void setRole({ ...account, role: to }, account.role, true) }),
       });
       // The server renders what the signed-in account may do.
       if (account.id === staff.id) router.refresh();

@@ -55,6 +55,24 @@ export function registerSearchTests(): void {
       await options(page).filter({ hasText: NOBODY }).waitFor();
     });
 
+    it('says so if it cannot be loaded, with what is typed on the page still there, and tries again', async ({
+      onTestFinished,
+    }) => {
+      onTestFinished(() => dashboard.leave());
+      const page = await dashboard.visit('/alerts/rules/new', { role: 'admin', provokes: /status of 404/ });
+      await page.getByLabel('Name').fill('Half a rule');
+      // As after an upgrade of the server: it has the files of the new version alone.
+      const chunks = '**/_next/static/chunks/**';
+      await intercept(page, chunks, (route) => route.fulfill({ status: 404 }));
+      await page.keyboard.press('Control+k');
+      await palette(page).getByText('The search could not be loaded.').waitFor();
+      await page.unroute(chunks);
+      await palette(page).getByRole('button', { name: 'Try again' }).click();
+      await options(page).first().waitFor();
+      await page.keyboard.press('Escape');
+      expect(await page.getByLabel('Name').inputValue()).toBe('Half a rule');
+    });
+
     it('opens on / and Ctrl+K, from the rail and on a phone, and closes on Escape with the focus where it was', async () => {
       const page = await dashboard.visit('/users');
       await page.keyboard.press('/');

@@ -1,13 +1,15 @@
 'use client';
-import { createContext, lazy, type ReactNode, Suspense, use, useCallback, useEffect, useState } from 'react';
+import { createContext, type ReactNode, use, useCallback, useEffect, useState } from 'react';
 import { IconButton } from '../../components/button';
 import { Dialog } from '../../components/dialog';
 import { Search } from '../../components/icons';
+import { useLoadedPart } from '../../components/loaded-part';
 import { Key, useShortcuts } from '../../components/shortcuts';
+import { ErrorState } from '../../components/states';
 import { PaletteField } from './palette-field';
 
 /** Loaded when it is opened for the first time. What is typed meanwhile stays. */
-const Palette = lazy(async () => ({ default: (await import('./palette')).Palette }));
+const loadPalette = async () => (await import('./palette')).Palette;
 
 const Open = createContext<() => void>(() => {});
 
@@ -15,6 +17,7 @@ const Open = createContext<() => void>(() => {});
 export function PaletteProvider({ base, children }: { base: string; children: ReactNode }) {
   const [isOpen, setOpen] = useState(false);
   const [text, setText] = useState('');
+  const { part: Palette, hasFailed, retry } = useLoadedPart(loadPalette, isOpen);
   const open = useCallback(() => {
     setText('');
     setOpen(true);
@@ -40,9 +43,16 @@ export function PaletteProvider({ base, children }: { base: string; children: Re
     <Open value={open}>
       {children}
       <Dialog title="Search everything" isOpen={isOpen} isAtTop onClose={close}>
-        <Suspense fallback={<PaletteField value={text} onChange={({ target }) => setText(target.value)} />}>
+        {Palette ? (
           <Palette base={base} text={text} onText={setText} onClose={close} />
-        </Suspense>
+        ) : (
+          <>
+            <PaletteField value={text} onChange={({ target }) => setText(target.value)} />
+            {hasFailed && (
+              <ErrorState message="The search could not be loaded. Try again, or reload the page." onRetry={retry} />
+            )}
+          </>
+        )}
       </Dialog>
     </Open>
   );

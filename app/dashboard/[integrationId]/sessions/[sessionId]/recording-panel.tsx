@@ -1,10 +1,10 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
-import dynamic from 'next/dynamic';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { Finding } from '../../../../../contract/evidence';
+import { useLoadedPart } from '../../../components/loaded-part';
 import { Section } from '../../../components/page-header';
-import { Skeleton } from '../../../components/states';
+import { ErrorState, Skeleton } from '../../../components/states';
 import { useTRPC } from '../../../queries';
 import { describeFlag } from '../flag-words';
 import type { MomentChoice } from './finding-row';
@@ -12,10 +12,7 @@ import type { FindingMoment } from './recording-track';
 
 const REFRESH_MS = 3_000;
 
-const RecordingPlayer = dynamic(() => import('./recording-player').then((file) => file.RecordingPlayer), {
-  ssr: false,
-  loading: () => <Skeleton className="h-full" />,
-});
+const loadPlayer = async () => (await import('./recording-player')).RecordingPlayer;
 
 interface RecordingPanelProps extends MomentChoice {
   sessionId: string;
@@ -34,9 +31,11 @@ export function RecordingPanel({ sessionId, findings, startMs, isLive, chosenMs,
     ),
   );
   const [isNear, setNear] = useState(false);
+  const isShown = isNear || chosenMs !== null;
   const box = useRef<HTMLDivElement>(null);
   const moments = useMemo(() => listMoments(findings ?? [], startMs), [findings, startMs]);
   const isKept = found?.state === 'kept';
+  const { part: RecordingPlayer, hasFailed, retry } = useLoadedPart(loadPlayer, isKept && isShown);
   useEffect(() => {
     if (!isKept || !box.current) return;
     const observer = new IntersectionObserver(([entry]) => entry?.isIntersecting && setNear(true));
@@ -60,7 +59,11 @@ export function RecordingPanel({ sessionId, findings, startMs, isLive, chosenMs,
     <Section title="Recording" actions={<span className="text-faint text-xs">Kept until {found.keptUntil}</span>}>
       {/* Its place does not change while it loads. */}
       <div ref={box} className="h-[46rem] sm:h-[57rem] lg:h-[40rem]" data-recording>
-        {(isNear || chosenMs !== null) && <RecordingPlayer {...{ sessionId, isLive, moments, chosenMs, choose }} />}
+        {hasFailed && (
+          <ErrorState message="The recording could not be loaded. Try again, or reload the page." onRetry={retry} />
+        )}
+        {isShown && !hasFailed && !RecordingPlayer && <Skeleton className="h-full" />}
+        {isShown && RecordingPlayer && <RecordingPlayer {...{ sessionId, isLive, moments, chosenMs, choose }} />}
       </div>
     </Section>
   );

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createRandom, makeSessionFacts } from '../../../server/demo/session-facts';
-import { settle } from '../../support/dashboard';
+import { intercept, settle } from '../../support/dashboard';
+import { createGate } from '../../support/gate';
 import { dashboard } from './shared-dashboard';
 
 /** Alert rules, and the alerts that they fire. */
@@ -82,6 +83,26 @@ export function registerAlertTests(): void {
       await page.getByRole('alertdialog').getByRole('button', { name: 'Delete rule' }).click();
       await renamed.waitFor({ state: 'detached' });
       await page.getByRole('row').filter({ hasText: 'Bots of today' }).waitFor({ state: 'detached' });
+    });
+
+    it('is made once, however long the next page takes to come', async () => {
+      const page = await dashboard.visit('/alerts/rules/new', { role: 'admin' });
+      const sent: string[] = [];
+      page.on('request', (request) => request.method() === 'POST' && sent.push(new URL(request.url()).pathname));
+      const next = createGate();
+      await intercept(page, '**/alerts?*', (route) => next.opened.then(() => route.continue()));
+      await page.getByLabel('Name').fill('Made once');
+      const button = page.getByRole('button', { name: 'Create rule' });
+      await button.click();
+      await page.getByText('Made once is created.').waitFor();
+      expect(await button.isDisabled()).toBe(true);
+      await page.getByLabel('Name').press('Enter');
+      next.open();
+      const panel = page.getByRole('complementary', { name: 'Made once' });
+      await panel.getByRole('button', { name: 'Delete' }).click();
+      await page.getByRole('alertdialog').getByRole('button', { name: 'Delete rule' }).click();
+      await panel.waitFor({ state: 'detached' });
+      expect(sent.filter((path) => path === '/api/trpc/alertRules.create')).toHaveLength(1);
     });
 
     it('is only looked at by viewers', async () => {

@@ -49,7 +49,8 @@ function OpenedRule({ latest }: { latest: AlertRule }) {
         initial={fillRuleDraft(rule)}
         act="Save"
         cancelHref={rules}
-        isBusy={update.isPending}
+        // Also until the next page is there.
+        isBusy={update.isPending || update.isSuccess}
         error={update.error}
         onSubmit={(changed) => update.mutate({ ...changed, id, version: rule.version })}
       />

@@ -32,7 +32,8 @@ export function CreateRule() {
         initial={EMPTY_RULE}
         act="Create rule"
         cancelHref={rules}
-        isBusy={create.isPending}
+        // Also until the next page is there.
+        isBusy={create.isPending || create.isSuccess}
         error={create.error}
         onSubmit={(rule) => create.mutate(rule)}
       />

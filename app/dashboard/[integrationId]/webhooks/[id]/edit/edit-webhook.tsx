@@ -46,7 +46,8 @@ export function EditWebhook({ id }: { id: string }) {
         initial={{ url, eventType, name, threshold: threshold && toDraft(threshold) }}
         act="Save"
         cancelHref={href}
-        isBusy={update.isPending}
+        // Also until the next page is there.
+        isBusy={update.isPending || update.isSuccess}
         error={update.error}
         onSubmit={(fields, before) =>
           update.mutate({ id, ...listChanges({ ...fields, name: fields.name ?? fields.eventType }, before) })

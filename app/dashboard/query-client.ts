@@ -28,9 +28,15 @@ export const findCode = (error: unknown) => (error as Refusal | null)?.data?.cod
 /** Finds the input field that a call was refused for. */
 export const findField = (error: unknown) => (error as Refusal | null)?.data?.field ?? null;
 
+/** Changes that were sent and got no answer, so that nobody knows whether they were made. */
+const unanswered = new WeakSet<Error>();
+
 /** Explains to the user why a call failed. */
 export function describeError(error: unknown): string {
-  if (findCode(error) === null) return 'The server could not be reached.';
+  if (findCode(error) === null)
+    return unanswered.has(error as Error)
+      ? 'The server could not be reached. It may have been done all the same: look before you try again.'
+      : 'The server could not be reached.';
   return (error as Refusal).message;
 }
 
@@ -67,9 +73,17 @@ export async function readNow<Answer, Failure, Data, Key extends QueryKey>(
  * a browser.
  */
 export function createQueryClient(): QueryClient {
-  return new QueryClient({
+  const queryClient = new QueryClient({
     queryCache: new QueryCache({ onError: leaveWhenSignedOut, onSuccess: () => tellAbsence(null) }),
-    mutationCache: new MutationCache({ onSuccess: () => tellAbsence(null) }),
+    mutationCache: new MutationCache({
+      onSuccess: () => tellAbsence(null),
+      onError: (error, _variables, _result, { meta }) => {
+        const hasNoAnswer = findCode(error) === null && navigator.onLine && !meta?.mayRepeat;
+        if (hasNoAnswer) unanswered.add(error);
+        // What the page shows is no longer so, or perhaps not.
+        if (hasNoAnswer || findCode(error) === 'NOT_FOUND') void queryClient.invalidateQueries();
+      },
+    }),
     // Without the network a call fails at once and says so. TanStack would keep it instead, and send it minutes later: also an erasure
     // whose dialog was cancelled since.
     defaultOptions: {
@@ -83,6 +97,7 @@ export function createQueryClient(): QueryClient {
       mutations: { networkMode: 'always', onError: leaveWhenSignedOut },
     },
   });
+  return queryClient;
 }
 
 /** The sign-in that leads back to this page. */

@@ -1,8 +1,8 @@
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, describe, expect, it } from 'vitest';
-import { PASSWORD, settle } from '../../support/dashboard';
+import { intercept, PASSWORD, settle } from '../../support/dashboard';
 import { POLL_LIMIT_MS } from '../../support/limits.mjs';
-import { dashboard } from './shared-dashboard';
+import { dashboard, receiver } from './shared-dashboard';
 
 const ANA = 'ana-of-tabs@example.com';
 const MENU = { name: 'account' };
@@ -130,6 +130,52 @@ export function registerOtherTabTests(): void {
       await field.selectOption('admin');
       await page.getByText('Somebody has made ana-of-tabs analyst since').waitFor();
       await expect.poll(() => field.inputValue()).toBe('analyst');
+    });
+  });
+
+  describe('what a colleague has removed meanwhile', () => {
+    it('is not shown any more after an action on it', async () => {
+      const page = await dashboard.open({ role: 'admin', provokes: /status of 404/ });
+      const context = page.context();
+      const change = async (procedure: string, input: object) => {
+        const answer = await dashboard.change(context, procedure, input);
+        expect(answer.status()).toBe(200);
+        return (await answer.json()).result.data;
+      };
+      const { id } = await change('alertRules.create', {
+        ...{ name: 'Soon gone', metric: 'botSessions', comparison: 'gte', value: 25, windowMinutes: 10 },
+        ...{ scope: { kind: 'integration' }, severity: 'high', message: '{{value}}' },
+      });
+      await page.goto(`${dashboard.base}/alerts?tab=rules&selected=${id}`);
+      await settle(page);
+      await change('alertRules.delete', { id });
+      await page.getByRole('button', { name: 'Delete', exact: true }).click();
+      await page.getByRole('alertdialog').getByRole('button', { name: 'Delete rule' }).click();
+      await page.getByRole('row').filter({ hasText: 'Soon gone' }).waitFor({ state: 'detached' });
+
+      const webhook = await change('webhooks.create', { url: `${receiver.url}/gone`, eventType: 'BotDetected' });
+      await page.goto(`${dashboard.base}/webhooks/${webhook.id}`);
+      await settle(page);
+      await change('webhooks.delete', { id: webhook.id });
+      await page.getByRole('heading', { name: 'Not found' }).waitFor();
+    });
+  });
+
+  describe('a change without an answer', () => {
+    it('says that it may have been made, and shows it', async () => {
+      const page = await dashboard.visit('/settings?tab=sites', { role: 'admin', provokes: /ERR_FAILED/ });
+      await intercept(page, '**/api/trpc/sites.create*', async (route) => {
+        await route.fetch();
+        await route.abort();
+      });
+      await page.getByRole('button', { name: 'Create a site' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Name').fill('Answer lost');
+      await dialog.getByRole('button', { name: 'Create site' }).click();
+      await dialog.getByText('It may have been done all the same: look before you try again.').waitFor();
+      // Behind the dialog.
+      await page.getByRole('row', { includeHidden: true }).filter({ hasText: 'Answer lost' }).waitFor();
+      await dialog.getByRole('button', { name: 'Cancel' }).click();
     });
   });
 }

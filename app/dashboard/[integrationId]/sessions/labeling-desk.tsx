@@ -47,6 +47,12 @@ export function useLabelingDesk(): Desk {
   return desk;
 }
 
+/**
+ * Changes that the tab keeps. An expired session must not leave the page before it has said so, and to send one again that came through
+ * changes nothing.
+ */
+export const KEPT = { onError: () => {}, meta: { mayRepeat: true } };
+
 /** Whether the error says that the caller is not signed in. */
 export const isSignedOut = (error: unknown) => findCode(error) === 'UNAUTHORIZED';
 
@@ -74,11 +80,9 @@ export function LabelingDesk({ children }: { children: ReactNode }) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
   const toast = useToast();
-  // An expired session must not leave the page before it has said so.
-  const stay = { onError: () => {} };
-  const setVerdict = useMutation(trpc.sessions.setVerdict.mutationOptions(stay));
-  const undoVerdict = useMutation(trpc.sessions.undoVerdict.mutationOptions(stay));
-  const removeLabel = useMutation(trpc.sessions.removeLabel.mutationOptions(stay));
+  const setVerdict = useMutation(trpc.sessions.setVerdict.mutationOptions(KEPT));
+  const undoVerdict = useMutation(trpc.sessions.undoVerdict.mutationOptions(KEPT));
+  const removeLabel = useMutation(trpc.sessions.removeLabel.mutationOptions(KEPT));
   const [unsaved, setUnsaved] = useState<readonly UnsavedVerdict[]>([]);
   const list = useRef<readonly UnsavedVerdict[]>([]);
   const [last, setLast] = useState<LastVerdict | null>(null);

@@ -9,7 +9,7 @@ import { useToast } from '../../components/toast';
 import { useTRPC } from '../../queries';
 import { readNow } from '../../query-client';
 import { useStaff } from '../../staff';
-import { isSignedOut, useLabelingDesk } from './labeling-desk';
+import { isSignedOut, KEPT, useLabelingDesk } from './labeling-desk';
 import { createChangeId, MAX_UNSAVED } from './unsaved-verdicts';
 import type { VerdictDetails } from './verdict-details';
 
@@ -53,10 +53,9 @@ export function useLabeling({ onUndo, onRefused }: LabelingOptions = {}) {
   const toast = useToast();
   const desk = useLabelingDesk();
   const { canWrite } = useStaff();
-  const stay = { onError: () => {} };
-  const setVerdict = useMutation(trpc.sessions.setVerdict.mutationOptions(stay));
-  const undoVerdict = useMutation(trpc.sessions.undoVerdict.mutationOptions(stay));
-  const removing = useMutation(trpc.sessions.removeLabel.mutationOptions(stay));
+  const setVerdict = useMutation(trpc.sessions.setVerdict.mutationOptions(KEPT));
+  const undoVerdict = useMutation(trpc.sessions.undoVerdict.mutationOptions(KEPT));
+  const removing = useMutation(trpc.sessions.removeLabel.mutationOptions(KEPT));
   /** The latest last. */
   const steps = useRef<Step[]>([]);
   const queues = useRef(new Map<string, Promise<void>>());

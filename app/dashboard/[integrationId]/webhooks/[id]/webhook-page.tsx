@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useParams } from 'next/navigation';
 import { ChartFrame } from '../../../charts/chart-frame';
 import { HoverLink } from '../../../components/hover-link';
+import { NotFoundState } from '../../../components/not-found-state';
 import { Breadcrumb, PageHeader, Section } from '../../../components/page-header';
 import { Pending } from '../../../components/pending';
 import { ErrorState } from '../../../components/states';
@@ -10,7 +11,7 @@ import { Tabs } from '../../../components/tabs';
 import { showDuration, Time } from '../../../components/time';
 import { useUrlState } from '../../../components/url-state';
 import { useTRPC } from '../../../queries';
-import { describeError } from '../../../query-client';
+import { describeError, findCode } from '../../../query-client';
 import { AttemptStrip, summarizeAttempts } from '../attempt-strip';
 import { VerifySignature } from '../verify-signature';
 import { DisabledBanner } from '../webhook-banners';
@@ -35,6 +36,8 @@ export function WebhookPage({ id }: { id: string }) {
   const health = useQuery(trpc.webhooks.getHealth.queryOptions({ id }, { refetchInterval: REFRESH_MS }));
   const state = useWebhookState(id);
   const webhook = query.data;
+  // Somebody has deleted it since.
+  if (findCode(query.error) === 'NOT_FOUND') return <NotFoundState />;
   if (!webhook) return <Pending query={query} className="h-96" />;
   const tab = readWebhookTab(params);
   return (

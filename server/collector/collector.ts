@@ -1,5 +1,5 @@
 import { type Beacon, type BeaconAnswer, MAX_BEACON_BYTES } from '../../contract/beacon';
-import { type Database, findFaultLevel, isUnavailable } from '../../db/client';
+import { type Database, findFaultLevel } from '../../db/client';
 import { readBeacon } from '../detection/batch';
 import { packNumbers } from '../detection/varints';
 import { createErasedUserFinder } from '../domain/erased-users';
@@ -19,19 +19,17 @@ import {
   readNetwork,
   readPlatformPlace,
 } from './client-network';
-import { findAbandonedSessions, takeDueSessions } from './closing';
 import { createIntake, type StoredBatch } from './intake';
 import { createJudge } from './judge';
 import { chooseRetrySeconds, createMinuteCounter } from './limits';
 import type { SignedMessage } from './message-signatures';
 import { documentNumber, type KeptBatch, type NamedUser, packBatch } from './packing';
-import { createPartitions } from './retention';
 import { createSchedule } from './schedule';
 import { createSessions } from './session-state';
 import { createAgentVerifier, type DirectoryClient } from './signed-agents';
 import { createSiteFinder, findRefusal, type Refusal } from './site-access';
+import { createSweeps } from './sweeps';
 import { checkToken, deriveFingerprint, deriveSessionId, issueToken } from './tokens';
-import { findUnsentCuts } from './unsent-cuts';
 import { readUser } from './visitors';
 
 /** A request to `/collect`, independent of the server that received it. */
@@ -76,11 +74,6 @@ export interface Collector {
 }
 
 const NO_PLACE: ClientPlace = { country: null, location: null };
-const SWEEP_DUE_MS = 1_000;
-const SWEEP_UNSENT_MS = 2_000;
-const SWEEP_ABANDONED_MS = 5_000;
-/** The most sessions that wait for their close in this process. */
-const MAX_BACKLOG = 500;
 /** The most sessions that wait for a judgement in this process. */
 const MAX_PLANNED = 50_000;
 const MAX_USER_AGENT_LENGTH = 2_048;
@@ -112,9 +105,7 @@ export function createCollector(dependencies: {
   const findPlace = openPlaceFinder(env.GEOIP_DATABASE);
   const findNetwork = openNetworkFinder(env.ASN_DATABASE);
   const agents = createAgentVerifier({ origins: env.SIGNATURE_AGENTS, client: webhookClient, log });
-  const timers = new Set<NodeJS.Timeout>();
-  let isStopped = false;
-  let preparation = Promise.resolve();
+  const sweeps = createSweeps({ db, log, sessions, schedule });
 
   const isOverloaded = () => intake.isOverloaded() || schedule.count() >= MAX_PLANNED;
 
@@ -243,59 +234,6 @@ export function createCollector(dependencies: {
     return { status: 204 };
   }
 
-  /** Takes the sessions that are over, as many as this process can close soon. */
-  async function takeDue(): Promise<number> {
-    let count = 0;
-    while (schedule.countOver() < MAX_BACKLOG && !isStopped) {
-      const { keys, nowMs } = await takeDueSessions(db);
-      if (keys.length === 0) break;
-      count += keys.length;
-      schedule.take(keys, nowMs);
-    }
-    return count;
-  }
-
-  async function takeAbandoned(sinceMs: number | null): Promise<number> {
-    const keys = await findAbandonedSessions(db, sinceMs);
-    schedule.take(keys, null);
-    return keys.length;
-  }
-
-  /** Sends the facts of cuts whose process died before it could. */
-  async function takeUnsent(sinceMs: number | null): Promise<number> {
-    const cuts = await findUnsentCuts(db, sinceMs);
-    for (const { key: sessionKey, version } of cuts) {
-      // If this process wrote the cut, it is about to send the facts itself.
-      if (sessions.get(sessionKey)?.version === version) continue;
-      sessions.drop(sessionKey);
-      schedule.notice(sessionKey, true);
-    }
-    return cuts.length;
-  }
-
-  /** What a process does once, one after the other: each takes a connection for as long as it runs. */
-  async function prepare() {
-    const jobs: [job: () => Promise<unknown>, fault: string][] = [
-      [() => createPartitions(db), 'partitions could not be made'],
-      [() => takeAbandoned(null), 'sessions that were left behind could not be found'],
-      [() => takeUnsent(null), 'facts that were not sent could not be found'],
-    ];
-    for (const [job, fault] of jobs)
-      if (!isStopped) await job().catch((error: unknown) => log.warn({ err: error }, fault));
-  }
-
-  /** Repeats a job with pauses. An outage of the database is logged elsewhere. */
-  function repeat(job: () => Promise<unknown>, pauseMs: number) {
-    const timer = setTimeout(async () => {
-      timers.delete(timer);
-      await job().catch((error: unknown) =>
-        log[isUnavailable(error) ? 'debug' : 'error']({ err: error }, 'a sweep of the collector failed'),
-      );
-      if (!isStopped) repeat(job, pauseMs);
-    }, pauseMs).unref();
-    timers.add(timer);
-  }
-
   return {
     collect: (request) =>
       collect(request).catch((error: unknown) => {
@@ -304,14 +242,10 @@ export function createCollector(dependencies: {
       }),
     start() {
       admission.start();
-      preparation = prepare();
-      repeat(takeDue, SWEEP_DUE_MS);
-      repeat(() => takeUnsent(SWEEP_UNSENT_MS), SWEEP_UNSENT_MS);
-      repeat(() => takeAbandoned(SWEEP_ABANDONED_MS), SWEEP_ABANDONED_MS);
+      sweeps.start();
     },
     async sweep() {
-      const every = SWEEP_EVERY_MINUTE_MS;
-      const count = (await takeDue()) + (await takeAbandoned(every)) + (await takeUnsent(every));
+      const count = await sweeps.sweep();
       await schedule.flush();
       return count;
     },
@@ -319,18 +253,13 @@ export function createCollector(dependencies: {
       await Promise.all([schedule.flush(), agents.settle()]);
     },
     async stop() {
-      isStopped = true;
       admission.stop();
-      for (const timer of timers) clearTimeout(timer);
-      await preparation;
+      await sweeps.stop();
       await schedule.stop();
     },
     load: () => ({ waiting: intake.count(), sessions: sessions.count() }),
   };
 }
-
-/** Longer than the pause between two runs of the cron. */
-const SWEEP_EVERY_MINUTE_MS = 90_000;
 
 function parseBeacon(bytes: Uint8Array): Beacon | null {
   try {

@@ -37,6 +37,8 @@ export interface Press {
   areaPx: number;
   /** screenX − clientX − window.screenX, and the same for y. */
   screenOffset: Point;
+  /** Whether the page is where the screen that it tells of has ended. */
+  isBeyondScreen: boolean;
 }
 
 export interface Point {

@@ -94,6 +94,7 @@ const MERGES: { [Name in keyof Features]: Merge<Features[Name]> } = {
   untrustedClicks: mergeShares,
   mousePresses: mergePresses,
   simulatedPresses: mergePresses,
+  touchPresses: mergePresses,
   assistedCount: add,
   drivenCount: add,
   unshiftedCapitals: mergeShares,

@@ -11,7 +11,7 @@ import {
   takeSample,
 } from './statistics';
 
-/** What is counted of presses of a mouse that neither a script nor assistive technology made. */
+/** What is counted of presses of a mouse that neither a script nor assistive technology made, and of touches. */
 export interface MousePresses {
   count: number;
   /** Presses without pressure. */
@@ -31,9 +31,11 @@ export interface MousePresses {
   /** The screen offsets, and the places in the page. Null without presses. */
   screenOffsets: PointRange | null;
   places: PointRange | null;
+  /** Those on a page that is partly beyond the screen that it tells of. */
+  beyondScreen: Share;
 }
 
-interface PointRange {
+export interface PointRange {
   first: Point;
   least: Point;
   most: Point;
@@ -72,11 +74,13 @@ function isOutOfNowhere({ heldMs, isCentred, isFractional, isApproached, hasMove
  */
 const isAssisted = (press: Press): boolean => press.isFocusedBefore || press.isNowhere || isOutOfNowhere(press);
 
-/** The presses of a mouse in a segment or a session. `findPresses` says which of them count. */
+/** The presses in a segment or a session. `findPresses` says which of those of a mouse count. */
 export interface PressesByOrigin {
   mousePresses: MousePresses;
   /** Presses that assistive technology may have made. Programs press so, too. */
   simulatedPresses: MousePresses;
+  /** Touches. They count only on a screen that a program imitates: see `findPointed`. */
+  touchPresses: MousePresses;
   /** How many of them it made. */
   assistedCount: number;
   /** How many presses without pressure a pointer made. Devices have pressure, so a program drives it. */
@@ -89,6 +93,7 @@ export function sortPresses(presses: readonly Press[]): PressesByOrigin {
   return {
     mousePresses: sumUpPresses(own),
     simulatedPresses: sumUpPresses(simulated),
+    touchPresses: sumUpPresses(presses.filter(({ pointer, isTrusted }) => pointer === 'touch' && isTrusted)),
     assistedCount: simulated.filter(isAssisted).length,
     drivenCount: own.filter(({ hasPressure }) => !hasPressure).length,
   };
@@ -106,7 +111,7 @@ export const findPresses = <Name extends keyof MousePresses>(
   name: Name,
 ): MousePresses[Name] =>
   assistedCount === 0 && drivenCount >= MIN_DRIVEN
-    ? MERGES[name](mousePresses[name], simulatedPresses[name])
+    ? PRESS_MERGES[name](mousePresses[name], simulatedPresses[name])
     : mousePresses[name];
 
 function sumUpPresses(presses: readonly Press[]): MousePresses {
@@ -127,6 +132,7 @@ function sumUpPresses(presses: readonly Press[]): MousePresses {
     holds: takeSample(released.map(({ heldMs }) => heldMs!)),
     screenOffsets: findRange(presses.map(({ screenOffset }) => screenOffset)),
     places: findRange(presses.map(({ place }) => place)),
+    beyondScreen: countShare(presses, ({ isBeyondScreen }) => isBeyondScreen),
   };
 }
 
@@ -142,7 +148,8 @@ function mergeRanges(one: PointRange | null, other: PointRange | null): PointRan
   };
 }
 
-const MERGES: { [Name in keyof MousePresses]: Merge<MousePresses[Name]> } = {
+/** How what is counted of two parts is put together. */
+export const PRESS_MERGES: { [Name in keyof MousePresses]: Merge<MousePresses[Name]> } = {
   count: add,
   pressureless: mergeShares,
   fractional: mergeShares,
@@ -154,7 +161,8 @@ const MERGES: { [Name in keyof MousePresses]: Merge<MousePresses[Name]> } = {
   holds: mergeSamples,
   screenOffsets: mergeRanges,
   places: mergeRanges,
+  beyondScreen: mergeShares,
 };
 
 /** Puts the presses of two parts of a session together. */
-export const mergePresses = mergeFields<MousePresses>(MERGES);
+export const mergePresses = mergeFields<MousePresses>(PRESS_MERGES);

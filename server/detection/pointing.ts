@@ -9,6 +9,7 @@ import {
   isTrusted,
   REACTION_MS,
 } from './document-state';
+import { isBeyondScreen } from './emulation';
 import { awaitFocus, hasFocusBefore } from './press-focus';
 
 // What a pointer does: moves, presses, clicks and scrolling.
@@ -46,6 +47,7 @@ const MIN_PAUSE_MS = 1_500;
 export function takePress(state: DocumentState, event: Event<EventCode.Press>, deeds: Deeds): void {
   const { x10, y10, width, height, timeMs, atMs } = event;
   const place = { x: x10 / 10, y: y10 / 10 };
+  const screenOffset = { x: event.screenX10 / 10, y: event.screenY10 / 10 };
   const pointer = POINTERS[event.pointer]!;
   const isFar = state.rest !== null && Math.hypot(place.x - state.rest.x, place.y - state.rest.y) >= NEAR_PX;
   const isJudged = isFar && timeMs - state.pressMs >= DOUBLE_PRESS_MS;
@@ -72,7 +74,8 @@ export function takePress(state: DocumentState, event: Event<EventCode.Press>, d
       x10 === 0 && y10 === 0 && (Math.abs(event.offsetX10) > width * 5 || Math.abs(event.offsetY10) > height * 5),
     offset10: { x: event.offsetX10, y: event.offsetY10 },
     areaPx: width * height,
-    screenOffset: { x: event.screenX10 / 10, y: event.screenY10 / 10 },
+    screenOffset,
+    isBeyondScreen: isBeyondScreen(deeds.environments.at(-1)?.thing, screenOffset),
   };
   deeds.presses.push(press);
   // A pen, too, taps the keyboard on the screen, or writes by hand.

@@ -117,8 +117,11 @@ export const PEOPLE_MARKS: Record<PeopleGroup, PeopleMarks> = {
     ],
   },
   'developer-tools': {
-    changes: ['environments.q', 'environments.v'],
-    manners: [PEOPLE['docked developer tools']!, PEOPLE['undocked developer tools']!],
+    changes: ['environments.q', 'environments.v', 'mousePresses.beyondScreen', 'touchPresses.beyondScreen'],
+    manners: [
+      ...[PEOPLE['docked developer tools']!, PEOPLE['undocked developer tools']!],
+      PEOPLE['a page as on a phone in developer tools']!,
+    ],
   },
   'slow-machine': {
     changes: [

@@ -21,6 +21,8 @@ export interface Manner {
   approach?: 'moves' | 'slow' | 'jump' | 'sometimes' | 'none';
   presses?: 'mouse' | 'touch' | 'keyboard' | 'accessibility' | 'script';
   pressurePercent?: number;
+  /** How far below the corner of its window, or of the screen that it says it fills, the page is. */
+  barsPx?: number;
   isFractional?: boolean;
   isCentred?: boolean;
   holdMs?: (random: () => number) => number;
@@ -143,7 +145,13 @@ export class SyntheticTask {
       this.scrolled += 500;
       this.builder.wait(2_600).add(EventCode.Scroll, { y: this.scrolled }).wait(400);
     }
-    const { presses = 'mouse', pressurePercent = 50, isCentred = false, isFractional = false } = this.manner;
+    const {
+      presses = 'mouse',
+      pressurePercent = 50,
+      isCentred = false,
+      isFractional = false,
+      barsPx = 87,
+    } = this.manner;
     const { builder } = this;
     if (presses === 'keyboard') {
       builder.key('tab', this.between(60, 120)).wait(this.between(150, 400)).key('space', this.between(60, 120));
@@ -166,6 +174,7 @@ export class SyntheticTask {
       ...{ pointer: presses === 'touch' ? 2 : 0, pressurePercent, role: role(on) },
       flags: this.manner.isUntrusted ? 0 : trusted,
       ...{ offsetX10: offset[0]! * 10, offsetY10: offset[1]! * 10 },
+      ...{ screenX10: barsPx === 0 ? 0 : 80, screenY10: 10 * barsPx },
     };
     const { focus = 'after' } = this.manner;
     // A label passes the focus on.
@@ -246,10 +255,12 @@ export class SyntheticTask {
 }
 
 const uniform = (min: number, max: number) => (random: () => number) => min + random() * (max - min);
+const PHONE = CHROME.replace('X11; Linux x86_64', 'Linux; Android 15; K').replace('Safari', 'Mobile Safari');
 const HEADLESS = CHROME.replace('Chrome/', 'HeadlessChrome/');
 const size = (width: number, height: number): BeaconEnvironment['v'] => [
   ...([width, height, width, height, width, height, height, 0, 0, 1_000] as const),
 ];
+const PHONE_WINDOW: BeaconEnvironment['v'] = [412, 839, 412, 839, 412, 839, 839, 0, 0, 2_625];
 const AGENT_WINDOW: BeaconEnvironment['v'] = [1280, 720, 1280, 720, 1920, 1080, 1080, 0, 0, 1_000];
 const ratio = (thousandths: number) => ({ v: [...DESKTOP.v.slice(0, 9), thousandths] as BeaconEnvironment['v'] });
 const INSTANT = { dwellMs: uniform(0.2, 1.5), intervalMs: uniform(1.5, 4) };
@@ -298,6 +309,12 @@ export const AGENTS: Record<string, Manner> = {
   'script in the page': { presses: 'script', text: 'script', isFocusSudden: true },
 };
 
+/** A program that lets the page believe that it is on a phone: noticed, but with too little to be sure. */
+export const IMITATED_PHONE: Manner = {
+  ...{ presses: 'touch', approach: 'none', isCentred: true, holdMs: uniform(0, 0.4), barsPx: 97, userAgent: PHONE },
+  ...{ text: 'fill', environment: { v: PHONE_WINDOW, h: [8, 8, 1, 5] } },
+};
+
 /** A program that the rules cannot tell from a person. */
 export const RECORDED_HUMAN: Manner = {};
 
@@ -337,7 +354,11 @@ export const PEOPLE: Record<string, Manner> = {
     environment: { v: [1400, 900, 1385, 420, 1920, 1080, 1053, 120, 40, 1_000], q: [1, 3] },
   },
   'undocked developer tools': { environment: { q: [1, 3] } },
-  'kiosk in full screen': { environment: { v: size(1280, 720) } },
+  'a page as on a phone in developer tools': {
+    ...{ presses: 'touch', approach: 'none', barsPx: 150, userAgent: PHONE },
+    environment: { v: PHONE_WINDOW, h: [8, 8, 5, 5], q: [1, 3] },
+  },
+  'kiosk in full screen': { environment: { v: size(1280, 720) }, barsPx: 0 },
   'clock rounded to 100 ms': { clockStepMs: 100 },
 };
 

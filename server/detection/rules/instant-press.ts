@@ -1,35 +1,41 @@
-import { findPresses } from '../mouse-presses';
+import { findImitation, findPointed } from '../emulation';
 import { computeDeviation, computeMedian } from '../statistics';
 import { decide, hasCoarseClock, isAppleMobile, isFirefox, NOT_MEASURED, type Rule } from './rule';
 
 export const instantPressRule: Rule = {
   ...{ flag: 'instant-press', group: 'pointer', expected: '12 ms or more, and not always the same' },
-  sees: 'Buttons that are held for less than 12 ms, in the exact middle; or always equally long.',
+  sees:
+    'Buttons that are held for less than 12 ms, in the exact middle; or always equally long. On a screen that is not there ' +
+    '(`synthetic-window`) touches count too.',
   needs:
     '3 presses of a mouse, 5 to call them equal; not short ones on iPhones and iPads, whose pointers may snap to the middle; a ' +
     'clock that is not rounded to 100 ms, nor, to call them equal, to the sixtieth of a second, as in Firefox that resists ' +
     'fingerprinting',
   plainly: 'The mouse button was held for almost no time, or always equally long. A finger cannot do that.',
   exempts: {
-    touch: 'only a mouse is judged',
+    touch: 'only a mouse is judged, and touches on a screen that is not there',
+    zoom: 'a screen that is there stays one: a page that is zoomed or pinched does not fill it in the same way',
+    'pixel-ratio': 'a screen that is there stays one: a page that fills it is at its top',
     'tap-to-click': 'a short press counts only where something else about it is odd',
     'switch-access': 'a short press counts only where something else about it is odd',
     'screen-reader': 'presses that assistive technology can have made are not judged',
     'remote-desktop': 'presses keep about the length that they have at the desk',
+    'developer-tools': 'a hand that touches by a mouse holds its button',
   },
   touches: {
     dictation: 'voice control presses and releases at once',
   },
   reference: null,
   judge(features) {
-    const holds = findPresses(features, 'holds');
-    const hasty = findPresses(features, 'hasty');
+    const holds = findPointed(features, 'holds');
+    const hasty = findPointed(features, 'hasty');
     if (holds.count < 3 || hasCoarseClock(features)) return NOT_MEASURED;
     const median = computeMedian(holds);
     const isEqual = median >= MIN_CONSTANT_MS && computeDeviation(holds) < MAX_DEVIATION_MS;
     const isConstant = holds.count >= 5 && isEqual && !(isFirefox(features) && isOfFrames(median));
-    const isHasty = !isAppleMobile(features) && hasty.marked * 2 >= hasty.count;
-    return decide(isHasty || isConstant, median, (isHasty ? hasty : findPresses(features, 'released')).momentsMs);
+    const isSnapping = isAppleMobile(features) && findImitation(features) === null;
+    const isHasty = !isSnapping && hasty.marked * 2 >= hasty.count;
+    return decide(isHasty || isConstant, median, (isHasty ? hasty : findPointed(features, 'released')).momentsMs);
   },
 };
 

@@ -1,25 +1,36 @@
 import { type BeaconEnvironment, ENVIRONMENT_BITS } from '../../../contract/beacon';
+import { findImitation, findPointed } from '../emulation';
 import { decide, isFramed, isMobile, listMoments, NOT_MEASURED, type Rule } from './rule';
 
 export const syntheticWindowRule: Rule = {
   ...{ flag: 'synthetic-window', group: 'environment', expected: 'a window with bars' },
   sees:
     'A window without any bar, or with exactly the default viewport of an automation library. Installed web ' +
-    'applications can lack bars too.',
-  needs: 'sizes at pixel ratio 1, of a page that is visible, no frame and not in full screen',
+    'applications can lack bars too. Or a page that says that it fills a window as wide as its screen, such as that ' +
+    'of a phone, while what is pressed shows bars above it and that it reaches beyond this screen.',
+  needs:
+    'sizes at pixel ratio 1, of a page that is visible, no frame and not in full screen; and of a screen that ' +
+    'is not there 3 presses or touches, at least 64 pixels apart and no others, in Chromium on a computer',
   plainly:
-    'The window has no bars, or exactly the size that an automation library gives it. Some installed web ' +
-    'applications look alike.',
+    'The window has no bars, or exactly the size that an automation library gives it, or the page has a screen that is not ' +
+    'there. Some installed web applications look alike, and developer tools that show a page as on a phone.',
   exempts: {
-    touch: 'devices with a touch screen are not judged, nor are phones and tablets',
-    zoom: 'only pixel ratio 1 without pinch is judged',
-    'pixel-ratio': 'only pixel ratio 1 is judged',
-    'remote-desktop': 'a page as large as the screen is not judged',
-    'developer-tools': 'the window keeps its bars',
+    touch:
+      'bars of devices with a touch screen are not judged, nor those of phones and tablets; their page is where it says',
+    zoom: 'bars are judged at pixel ratio 1, and a page that is zoomed or pinched does not fill its screen in the same way',
+    'pixel-ratio': 'bars are judged at pixel ratio 1, and a page that fills its screen does so at any',
+    'remote-desktop': 'a page as large as the screen is not judged if it is at the top of it',
   },
-  touches: {},
+  touches: {
+    'developer-tools': 'they can show a page as on a phone, whose screen is not there',
+  },
   reference: 'default viewports of Playwright (1280 × 720) and Puppeteer (800 × 600)',
   judge(features) {
+    const imitationPx = findImitation(features);
+    if (imitationPx !== null) {
+      const { momentsMs } = findPointed(features, 'beyondScreen');
+      return decide(true, `a page beyond its screen, below ${imitationPx} pixels of bars`, momentsMs);
+    }
     const judged = features.environments.filter(({ thing }) => hasOrdinaryWindow(thing));
     const [first] = judged;
     if (first === undefined || isFramed(features) || features.hasTouch || isMobile(features)) return NOT_MEASURED;

@@ -1,4 +1,4 @@
-import type { BrowserType, Page } from 'playwright-core';
+import type { BrowserContextOptions, BrowserType, Page } from 'playwright-core';
 import { bareOptions, launchOptions } from '../../support/browser.mjs';
 import type { Subject, Visit } from '../subject';
 import { type Hands, takeSteps } from './hands';
@@ -11,12 +11,15 @@ export interface PlaywrightDriver {
   packages?: readonly string[];
   /** More arguments of Chromium. */
   args?: string[];
+  /** The options of its pages, such as the phone that it imitates. */
+  context?: BrowserContextOptions;
   load(): Promise<{ chromium: BrowserType }>;
   hands(page: Page): Partial<Hands>;
 }
 
 /** Defines a driver with Playwright or one of its forks. What it does not say is done with locators. */
-export function drivePlaywright({ name, family, isHeadful, packages, args, load, hands }: PlaywrightDriver): Subject {
+export function drivePlaywright(driver: PlaywrightDriver): Subject {
+  const { name, family, isHeadful, packages, args, load, hands } = driver;
   return {
     ...{ name, family: family ?? 'playwright', kind: 'driver', input: 'real', isHeadful },
     findMissing: () => findMissingNeeds({ packages, isHeadful }),
@@ -29,7 +32,7 @@ export function drivePlaywright({ name, family, isHeadful, packages, args, load,
         env: env as Record<string, string>,
       });
       try {
-        const context = await browser.newContext(isHeadful ? { viewport: null } : {});
+        const context = await browser.newContext(driver.context ?? (isHeadful ? { viewport: null } : {}));
         const page = await context.newPage();
         await page.goto(url);
         const usual: Hands = {

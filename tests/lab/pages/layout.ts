@@ -45,7 +45,8 @@ export interface PageContent {
 
 /** Writes a page with the tag. Its own script tells where things are, and on the first page it runs BotD, after the pixel. */
 export function writePage({ title, heading, body }: PageContent, style: string, { host, siteKey }: Tag, run: string) {
-  return `<!doctype html><html lang="en"><meta charset="utf-8"><title>${title}</title><style>${style}</style>
+  return `<!doctype html><html lang="en"><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1"><title>${title}</title><style>${style}</style>
 <script async src="${host}/pixel.js" data-site="${siteKey}" data-user-id="${run}"></script>
 <header><h1>${heading}</h1></header><main>${body}</main><script src="/page.js" data-run="${run}"></script></html>`;
 }

@@ -11,7 +11,15 @@ import { RULES } from '../../../server/detection/rules/table';
 import { RULE_SET_VERSION, SCORE_BASE, scoreSegments, scoreTrace } from '../../../server/detection/score';
 import type { TraceBatch } from '../../../server/detection/trace';
 import { packNumbers } from '../../../server/detection/varints';
-import { AGENTS, imitate, type Manner, PEOPLE, RECORDED_HUMAN, SyntheticTask } from '../../support/synthetic-sessions';
+import {
+  AGENTS,
+  IMITATED_PHONE,
+  imitate,
+  type Manner,
+  PEOPLE,
+  RECORDED_HUMAN,
+  SyntheticTask,
+} from '../../support/synthetic-sessions';
 import { buildTrace, CHROME, DESKTOP, TraceBuilder, WINDOWS } from '../../support/trace';
 
 const SEEDS = [1, 2, 3];
@@ -37,6 +45,18 @@ describe('a synthetic program', () => {
 
   it('that replays a recorded person is missed', () => {
     for (const seed of SEEDS) expect(scoreTrace(imitate(RECORDED_HUMAN, seed)).botScore).toBeLessThan(MEDIUM);
+  });
+
+  it('that imitates a phone is noticed, and the same touches on a phone are not, as screen readers make them', () => {
+    const flags = ['exact-centre', 'synthetic-window', 'instant-press'];
+    for (const seed of SEEDS) {
+      const { botScore, detectionFlags } = scoreTrace(imitate(IMITATED_PHONE, seed));
+      expect([botScore >= MEDIUM, botScore < BOT, detectionFlags.sort()]).toEqual([true, true, flags.sort()]);
+      const h: [number, number, number, number] = [8, 4, 5, 0];
+      const onPhone = { ...IMITATED_PHONE, environment: { ...IMITATED_PHONE.environment, h } };
+      expect(scoreTrace(imitate(onPhone, seed)).detectionFlags).toEqual([]);
+      expect(scoreTrace(imitate({ ...IMITATED_PHONE, barsPx: 0 }, seed)).detectionFlags).toEqual([]);
+    }
   });
 
   it('that is a script of the page is noticed, but not enough', () => {

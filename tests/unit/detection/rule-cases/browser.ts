@@ -1,5 +1,27 @@
 import { CHROME, FIREFOX } from '../../../support/trace';
-import { type Case, idle, mark, network, nothing, sizes, touch, WINDOW } from './builds';
+import {
+  type Build,
+  both,
+  type Case,
+  idle,
+  mark,
+  network,
+  nothing,
+  PHONE,
+  presses,
+  sizes,
+  touch,
+  touches,
+  WINDOW,
+} from './builds';
+
+/** A page as wide as the screen, which is so high. */
+const phone = (height: number) => sizes([...PHONE.slice(0, 5), height, height, ...PHONE.slice(7)]);
+/** Touches, so far from each other, below the bars of a window. */
+const near =
+  (px: number): Build =>
+  (builder) =>
+    [300, 310, 300 + px].map((y) => builder.wait(900).press(200, y, 80, { pointer: 2, screenX10: 0, screenY10: 970 }));
 
 /** The cases of the rules on the browser and its network, by flag. */
 export const BROWSER_CASES: Record<string, Case[]> = {
@@ -129,6 +151,44 @@ export const BROWSER_CASES: Record<string, Case[]> = {
     ['a window of no width', 'notMeasured', nothing, sizes([0, 800, 1280, 720, ...WINDOW.slice(4)])],
     ['a window of no height', 'notMeasured', nothing, sizes([1300, 0, 1280, 720, ...WINDOW.slice(4)])],
     ['a screen that was touched', 'notMeasured', touch, sizes([1300, 800, 1300, 800, ...WINDOW.slice(4)])],
+    ['the screen of a phone below the bars of a window', 'found', touches(3, 97), sizes(PHONE)],
+    ['the same, rounded', 'found', touches(3, 60), sizes([413, 838, ...PHONE.slice(2)])],
+    [
+      'a screen of a computer below them',
+      'found',
+      presses(3),
+      sizes([1280, 720, 1280, 720, 1280, 720, 720, 0, 0, 1000]),
+    ],
+    ['a page on a whole screen', 'notMeasured', touches(9, 0), sizes(PHONE)],
+    ['one that is a little lower', 'notMeasured', touches(9, 59), sizes(PHONE)],
+    ['one that was touched twice', 'notMeasured', touches(2, 97), sizes(PHONE)],
+    ['a phone, which has no plugins', 'notMeasured', touches(9, 97), { h: [8, 8, 5, 0], ...sizes(PHONE) }],
+    ['a browser without brands', 'notMeasured', touches(9, 97), { r: '', ...sizes(PHONE) }],
+    ['a frame as large as the screen', 'notMeasured', touches(9, 97), { b: 1, ...sizes(PHONE) }],
+    ['a screen that ends above the end of the page', 'found', touches(3, 97), phone(926)],
+    ['one that ends below it', 'notMeasured', touches(9, 97), phone(927)],
+    ['one that ends left of the end of the page', 'found', touches(3, 97, { screenX10: 100 }), phone(1_000)],
+    ['one that ends a little left of it', 'notMeasured', touches(9, 97, { screenX10: 99 }), phone(1_000)],
+    [
+      'a page that is lower than its window',
+      'notMeasured',
+      touches(9, 97),
+      sizes([412, 839, 412, 837, ...PHONE.slice(4)]),
+    ],
+    ['a page that is narrower', 'notMeasured', touches(9, 97), sizes([412, 839, 410, 839, ...PHONE.slice(4)])],
+    ['a window that is higher than its page', 'notMeasured', touches(9, 97), sizes([412, 841, ...PHONE.slice(2)])],
+    ['one that is wider', 'notMeasured', touches(9, 97), sizes([414, 839, ...PHONE.slice(2)])],
+    ['touches near each other', 'notMeasured', near(63), sizes(PHONE)],
+    ['touches farther apart', 'found', near(64), sizes(PHONE)],
+    ['a page that goes to full screen', 'notMeasured', both(touches(4, 97), touches(1, 0)), sizes(PHONE)],
+    ['a page that is pinched', 'notMeasured', both(touches(4, 97), touches(4, 101)), sizes(PHONE)],
+    ['one that is not quite steady', 'found', both(touches(4, 97), touches(4, 100)), sizes(PHONE)],
+    [
+      'one that is pinched to the side',
+      'notMeasured',
+      both(touches(4, 97), touches(4, 97, { screenX10: 40 })),
+      sizes(PHONE),
+    ],
     ['one without bars, as wide as the screen', 'found', nothing, sizes([1920, 900, 1920, 900, ...WINDOW.slice(4)])],
   ],
   'datacenter-network': [

@@ -105,4 +105,13 @@ export const network =
   (number: number): Build =>
   (builder) =>
     builder.send({ network: number });
+/** Touches in the middle of things, as many pixels below the top of the window. */
+export const touches = (count: number, belowPx: number, fields: Parameters<TraceBuilder['press']>[3] = {}): Build =>
+  presses(
+    count,
+    { ...{ pointer: 2, offsetX10: 0, offsetY10: 0, screenX10: 0, screenY10: 10 * belowPx }, ...fields },
+    { moves: 0, heldMs: (i) => 1 + i },
+  );
+/** A page that says that it fills the screen of a phone. */
+export const PHONE = [412, 839, 412, 839, 412, 839, 839, 0, 0, 2625];
 export const WINDOW = [1400, 900, 1385, 813, 1920, 1080, 1053, 120, 40, 1000];

@@ -1,6 +1,20 @@
 import { ELEMENT_ROLES, EventCode } from '../../../../contract/beacon';
-import { CHROME, CHROME_OS, FIREFOX, type TraceBuilder, WINDOWS } from '../../../support/trace';
-import { again, type Build, both, type Case, keys, moves, pageTurn, presses, sizes, times, WINDOW } from './builds';
+import { CHROME, CHROME_OS, FIREFOX, IPHONE, type TraceBuilder, WINDOWS } from '../../../support/trace';
+import {
+  again,
+  type Build,
+  both,
+  type Case,
+  keys,
+  moves,
+  PHONE,
+  pageTurn,
+  presses,
+  sizes,
+  times,
+  touches,
+  WINDOW,
+} from './builds';
 
 /** Moves of a pointer that the page has locked: its place stays, whatever the mouse says. */
 const locked =
@@ -250,6 +264,10 @@ export const POINTING_CASES: Record<string, Case[]> = {
     ['two of three', 'notFound', both(presses(2, { offsetX10: 0, offsetY10: 0 }), presses(1))],
     ['presses somewhere', 'notFound', presses(3)],
     ['two presses', 'notMeasured', presses(2, { offsetX10: 0, offsetY10: 0 })],
+    ['touches on a phone that a program imitates', 'found', touches(3, 97), sizes(PHONE)],
+    ['the same as those of an iPhone', 'found', touches(3, 97), sizes(PHONE), IPHONE],
+    ['touches of a hand on such a phone', 'notFound', touches(3, 97, { offsetX10: 90 }), sizes(PHONE)],
+    ['touches on a phone', 'notMeasured', touches(9, 0), sizes(PHONE)],
     ['small elements', 'notMeasured', presses(3, { offsetX10: 0, offsetY10: 0, width: 9, height: 9 })],
     ['touch', 'notMeasured', presses(3, { offsetX10: 0, offsetY10: 0, pointer: 2 })],
     ['three of five', 'found', both(presses(3, CENTRE), presses(2))],
@@ -258,6 +276,10 @@ export const POINTING_CASES: Record<string, Case[]> = {
   ],
   'instant-press': [
     ['no time in the exact middle', 'found', presses(3, { offsetX10: 0, offsetY10: 0 }, { heldMs: () => 0.4 })],
+    ['touches on a phone that a program imitates', 'found', touches(3, 97), sizes(PHONE)],
+    ['the same as those of an iPhone', 'found', touches(3, 97), sizes(PHONE), IPHONE],
+    ['touches of a hand on such a phone', 'notFound', touches(3, 97, { offsetX10: 90 }), sizes(PHONE)],
+    ['touches on a phone', 'notMeasured', touches(9, 0), sizes(PHONE)],
     ['8 ms in the exact middle', 'found', presses(3, { offsetX10: 0, offsetY10: 0 }, { heldMs: (i) => 7 + i })],
     ['a tap where pointers stand between pixels', 'notFound', presses(3, { x10: 1_005 }, { heldMs: (i) => 7 + i })],
     ['a dwell clicker', 'notFound', presses(5, { offsetX10: 90 }, { heldMs: () => 0 })],

@@ -13,6 +13,7 @@ const WINDOW = 25;
 
 let server: TestServer;
 let receiver: Receiver;
+let isOver = false;
 beforeAll(async () => {
   receiver = await startReceiver();
   receiver.answer = () => null;
@@ -20,6 +21,7 @@ beforeAll(async () => {
   server = await startTestServer({ INNGEST_DEV: '1', WEBHOOK_ALLOW_HOSTS: receiver.host, WEBHOOK_TIMEOUT: '60s' });
 });
 afterAll(async () => {
+  isOver = true;
   await server.stop();
   await receiver.stop();
 });
@@ -43,7 +45,13 @@ it('attempts of a process are shared among hanging receivers, and each gets at l
       select ${id}, s.id || e.id, s.id, e.id, 'Pending', now()
         from webhook_subscriptions s join domain_events e using (integration_id) where integration_id = ${id}`;
   }
-  for (const { key } of subscriptions) void server.service.dispatcher.drainSubscription(key);
+  // An engine starts a drain again that failed, as when the database is slow on a busy machine.
+  const drain = async (key: (typeof subscriptions)[number]['key']): Promise<void> =>
+    server.service.dispatcher.drainSubscription(key).then(
+      () => {},
+      () => sleep(500).then(() => (isOver ? undefined : drain(key))),
+    );
+  for (const { key } of subscriptions) void drain(key);
   const countArrived = () =>
     subscriptions.map(({ path }) => receiver.received.filter((request) => request.path === path).length);
   await waitUntil(() => Math.min(...countArrived()) > 0, 60_000);
@@ -58,6 +66,6 @@ it('attempts of a process are shared among hanging receivers, and each gets at l
   expect(Math.min(...counts)).toBeGreaterThanOrEqual(5);
   expect(Math.max(...counts)).toBe(WINDOW);
   expect(receiver.received.length).toBeGreaterThanOrEqual(500);
-  // Whoever came early keeps a larger share until its attempts end. Alone, they would have 1,500.
+  // Those that came early keep a larger share until their attempts end. Alone, they would have 1,500.
   expect(receiver.received.length).toBeLessThan(1_200);
 });

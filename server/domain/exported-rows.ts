@@ -18,7 +18,7 @@ export interface Exported {
 }
 
 /** Rows as JSON, long ones in pieces. */
-export type Section = (exported: Exported) => AsyncIterable<string | AsyncIterable<string>>;
+export type ExportSection = (exported: Exported) => AsyncIterable<string | AsyncIterable<string>>;
 
 /** A row as JSON, and where the walk goes on after it. */
 export interface Row {
@@ -78,7 +78,7 @@ export function walkOfUser<Found extends Row>(
   };
 }
 
-export function listOfUser(...walk: Parameters<typeof walkOfUser>): Section {
+export function listOfUser(...walk: Parameters<typeof walkOfUser>): ExportSection {
   const walkRows = walkOfUser(...walk);
   return async function* (exported) {
     for await (const { json } of walkRows(exported)) yield json;
@@ -131,7 +131,7 @@ export function listMentions({
   isOfUser = 'false',
   more = '',
   order = BY_ID,
-}: Mentions): Section {
+}: Mentions): ExportSection {
   const { columns, asTexts, first, readFrom } = order;
   const name = getTableConfig(table).name;
   const end = `

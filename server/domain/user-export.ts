@@ -10,7 +10,7 @@ import {
 } from '../../db/schema';
 import { STAFF_DETAIL } from './audit-entries';
 import type { DomainContext } from './context';
-import { BY_MATCH, BY_TIME, listMentions, listOfUser, type Section } from './exported-rows';
+import { BY_MATCH, BY_TIME, type ExportSection, listMentions, listOfUser } from './exported-rows';
 import { listSessionsOfUser } from './exported-sessions';
 import { createMentionFinder } from './mentions';
 
@@ -62,7 +62,7 @@ const READ_USER = `
          or exists (select from anomalies where integration_id = $1 and user_id = $2) as "isKnown"`;
 
 const SECTIONS = new Map(
-  Object.entries<Section>({
+  Object.entries<ExportSection>({
     sessions: listSessionsOfUser,
     matches: listMentions({
       table: sessionCorrelations,

@@ -1,21 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { chromium, devices } from 'playwright-core';
+import { chromium } from 'playwright-core';
 import { drivePlaywright } from '../driving/playwright';
 
-// Playwright as scripts use it, with every option that makes it slower, and as a phone.
+// Playwright as scripts use it, and with every option that makes it slower.
 
 const load = async () => ({ chromium });
 
 export const subjects = [
-  drivePlaywright({
-    ...{ name: 'playwright-phone', isHeadful: true, context: devices['Pixel 7'], load },
-    args: ['--disable-blink-features=AutomationControlled'],
-    hands: (page) => ({
-      click: (target) => page.tap(target),
-      type: (target, text) => page.tap(target).then(() => page.fill(target, text)),
-      scroll: (byPx) => page.evaluate((px) => scrollBy(0, px), byPx),
-    }),
-  }),
   drivePlaywright({ name: 'playwright-fill', isHeadful: false, load, hands: () => ({}) }),
   drivePlaywright({
     name: 'playwright-paced',

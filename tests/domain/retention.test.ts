@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { EVENT_TYPE_NAMES } from '../../contract/events';
+import type { Plan } from '../../contract/tiers';
 import { type Database, openDatabase } from '../../db/client';
 import { pruneTraces } from '../../server/collector/retention';
 import { MAX_KEY_ENTRIES, pruneAuditEntries } from '../../server/domain/audit-entries';
@@ -23,6 +24,14 @@ beforeAll(async () => {
   await server.service.engine!.stop(0);
 });
 afterAll(() => server.stop());
+
+/** Creates a customer in whose sessions the rules on findings look for nothing: what they find is counted when they have found it. */
+async function createUnjudged(facts: object[], plan: Plan): Promise<Customer> {
+  const customer = await Customer.create(server, [], plan);
+  await customer.switchOffFindings();
+  await customer.accept(facts);
+  return customer;
+}
 
 /** A whole session that began so many days ago, with a course and a user. */
 const sessionOf = (id: string, days: number, botScore: number) => {
@@ -82,7 +91,7 @@ describe('sessions older than the plan’s retention', () => {
 
   it.each(['before', 'after'])('stay counted when they are folded %s they are removed', async (when) => {
     const facts = [...sessionOf('a', 80, 0.9), ...sessionOf('b', 70, 0.2), ...sessionOf('c', 1, 0.5)];
-    const customer = await Customer.create(server, facts, 'free');
+    const customer = await createUnjudged(facts, 'free');
     if (when === 'before') await foldSessionDeltas(server.database.db);
     const counts = await readCounts(customer);
     await pruneSessions(server.database.db);
@@ -99,11 +108,7 @@ describe('sessions older than the plan’s retention', () => {
   ])(
     'leave first and last times and the highest score, also if others were removed before: %s, %s',
     async (one, other) => {
-      const customer = await Customer.create(
-        server,
-        [...sessionOf('a', 100, one), ...sessionOf('b', 70, other)],
-        'starter',
-      );
+      const customer = await createUnjudged([...sessionOf('a', 100, one), ...sessionOf('b', 70, other)], 'starter');
       const readUsers = () => customer.readAll('/v1/users');
       const users = await readUsers();
       expect(users).toMatchObject([{ sessionCount: 2, maxBotScore: 0.9 }]);

@@ -37,10 +37,13 @@ export const oldestOf = (table: string, column: string, condition = 'true') =>
 
 /**
  * Lists the integrations that have something older than an age: for each of the others, which may be thousands, a statement would
- * remove nothing. `oldest` and `age` are SQL.
+ * remove nothing. It has no time limit, as what it finds is removed. `oldest` and `age` are SQL.
  */
 export const findOld = (db: Database, oldest: string, age: string): Promise<{ id: string; plan: Plan }[]> =>
-  db.query(`select i.id, i.plan from integrations i where ${oldest} < now() - ${age} order by i.id`, []);
+  db.transact(
+    (query) => query(`select i.id, i.plan from integrations i where ${oldest} < now() - ${age} order by i.id`, []),
+    { isLong: true },
+  );
 
 /**
  * Removes sessions that are older than the retention of their integration's plan, with everything that belongs to them, in
@@ -148,21 +151,20 @@ const PRUNE_SESSIONS = `
 /** Longer than the longest window and the bucket in which it may begin. Counts of all time are stored separately. */
 const WINDOW_DAYS = 100;
 
-const isGrain = (grain: string) => `t.grain = '${grain}'`;
-const oldCounts = (table: string, column: string, days: number, keys: string[], condition = 'true') => ({
-  oldest: `least(${keys.map((key) => oldestOf(table, column, key))})`,
+const oldCounts = (table: string, column: string, days: number, condition = 'true') => ({
+  oldest: oldestOf(table, column, condition),
   age: `interval '${days} days'`,
-  statement: `delete from ${table} where integration_id = $1 and ${condition} and ${column} < now() - interval '${days} days'`,
+  statement: `delete from ${table} t where t.integration_id = $1 and ${condition} and t.${column} < now() - interval '${days} days'`,
 });
+const oldSteps = (table: string, grain: string, condition = 'true') =>
+  oldCounts(table, 'start', WINDOW_DAYS, `${condition} and t.grain = '${grain}'`);
 
-/** Each oldest time is looked up along the primary key, or the index on the minute. */
+/** Each is looked up and removed along the primary key, or the index on the minute. */
 const OLD_COUNTS = [
-  oldCounts('session_rollups', 'start', WINDOW_DAYS, ['hour', 'day'].map(isGrain), "grain in ('hour', 'day')"),
-  oldCounts('dimension_rollups', 'start', WINDOW_DAYS, ['hour', 'day', 'week'].map(isGrain)),
-  oldCounts(
-    ...(['seen_steps', 'start', WINDOW_DAYS] as const),
-    ['user', 'device'].flatMap((kind) => ['hour', 'day'].map((grain) => `t.kind = '${kind}' and ${isGrain(grain)}`)),
-  ),
-  oldCounts('minute_counts', 'minute', MINUTES_DAYS, ['true']),
-  oldCounts('incident_counts', 'minute', MINUTES_DAYS, ['true']),
+  ...['hour', 'day'].flatMap((grain) => [
+    oldSteps('session_rollups', grain),
+    ...['user', 'device'].map((kind) => oldSteps('seen_steps', grain, `t.kind = '${kind}'`)),
+  ]),
+  ...['hour', 'day', 'week'].map((grain) => oldSteps('dimension_rollups', grain)),
+  ...['minute_counts', 'incident_counts'].map((table) => oldCounts(table, 'minute', MINUTES_DAYS)),
 ];

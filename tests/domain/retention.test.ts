@@ -349,6 +349,30 @@ describe('the audit log', () => {
   });
 });
 
+it('what is old is looked for however long that takes, as with thousands of integrations', async () => {
+  const { url, db } = server.database;
+  const limited = openDatabase({ url, maxConnections: 1, statementLimitMs: 100 });
+  for (const prune of [
+    pruneSessions,
+    pruneFindings,
+    pruneReviewDraws,
+    pruneDeliveries,
+    pruneEvents,
+    pruneIdempotencyKeys,
+  ]) {
+    let pruning = Promise.resolve(0);
+    await db.sql.begin(async (tx) => {
+      await tx`lock table integrations in access exclusive mode`;
+      pruning = prune(limited);
+      pruning.catch(() => {});
+      await waitForLocks(db.sql, 1);
+      await tx`select pg_sleep(0.3)`;
+    });
+    await pruning;
+  }
+  await limited.close();
+});
+
 it('what is old is removed with no statement more for each integration that has nothing old', async () => {
   const { db } = server.database;
   const prune = async () => {

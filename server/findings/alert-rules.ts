@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { AlertRulePreview, PreviewAlertRuleInput } from '../../contract/alert-rules';
+import { type AlertRulePreview, MAX_ALERT_RULES, type PreviewAlertRuleInput } from '../../contract/alert-rules';
 import type { Database } from '../../db/client';
 import { selectColumns } from '../../db/recordset';
 import { alertRules } from '../../db/schema';
@@ -7,7 +7,7 @@ import { type Fact, MAX_FACTS } from '../pipeline/facts';
 import { type Ingester, isInvalidFactError } from '../pipeline/ingest';
 import type { Logger } from '../platform/log';
 import { readSeries } from './alert-counts';
-import { findDueEnds, findFirings, findOldestFiring } from './alert-decision';
+import { type Ends, findDueEnds, findFirings, findOldestFiring } from './alert-decision';
 import { writeMessage } from './alert-message';
 import { previewAlertRule, toInstant, toMinute } from './alert-preview';
 import { createPacer } from './pacer';
@@ -74,6 +74,13 @@ export function createAlertRules(dependencies: {
       const ends = rule.isJudged ? findDueEnds(rule, toMinute(rule.now), toMinute(rule.judgedFrom)) : null;
       return ends ? [{ rule, ends, counted: rule }] : [];
     });
+    for (let n = 0; n < judged.length; n += MAX_ALERT_RULES) sent += await fire(judged.slice(n, n + MAX_ALERT_RULES));
+    return sent;
+  }
+
+  /** Fires rules whose windows are due, as many as one statement counts for within its time limit. Returns how many alerts it sent. */
+  async function fire(judged: { rule: RuleRow; ends: Ends; counted: RuleRow }[]): Promise<number> {
+    let sent = 0;
     const series = await readSeries(db, judged);
     for (const [index, { rule, ends }] of judged.entries()) {
       const { integrationId } = rule;
@@ -116,13 +123,9 @@ export function createAlertRules(dependencies: {
       try {
         sent += await evaluate(some.map(({ integrationId }) => integrationId));
       } catch (error) {
-        const [{ integrationId }] = some as [{ integrationId: string }];
         if (some.length > 1) sent += await evaluateEach(some, 1);
         else
-          log.warn(
-            { err: error, integrationId },
-            'could not judge alert rules; the cron of the next minute retries it',
-          );
+          log.warn({ err: error, ...some[0] }, 'could not judge alert rules; the cron of the next minute retries it');
       }
     }
     return sent;

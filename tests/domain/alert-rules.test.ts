@@ -534,6 +534,25 @@ describe('the judgement of all integrations', () => {
     expect(asked.length).toBe(1 + 2 * 2 + 2);
     await sql`update alert_rules set enabled = false`;
   });
+
+  it('counts for as many rules at once as an integration can have, however many share it', async () => {
+    const { sql } = database.db;
+    await sql`update alert_rules set enabled = false`;
+    const parts: number[] = [];
+    for (let n = 0; n < 2; n++) {
+      integrationId = (
+        await createIntegration(asOperator(database.db), { name: 'busy', plan: 'pro', allowedOrigins: [] })
+      ).id;
+      for (let value = 1; value <= 51; value++) await createRule({ scope: { kind: 'user', value: `user-${value}` } });
+    }
+    const query: Query = (text, parameters) => {
+      if (text === READ_SERIES) parts.push(JSON.parse(String(parameters[0])).length);
+      return database.db.query(text, parameters);
+    };
+    await openRules({ ...database.db, query }, ingester).evaluateAll();
+    expect(parts).toEqual([100, 2]);
+    await sql`update alert_rules set enabled = false`;
+  });
 });
 
 describe('a preview', () => {

@@ -2,7 +2,7 @@ import { type BeaconEnvironment, ENVIRONMENT_BITS } from '../../contract/beacon'
 import type { Point } from './deeds';
 import { findPresses, type MousePresses, PRESS_MERGES, type PressesByOrigin } from './mouse-presses';
 
-// Programs that imitate a phone, or a window of another size, let the page believe that it fills its window and is as wide as its
+// Programs that emulate the screen of a phone, or of another size, let the page believe that it fills its window and is as wide as its
 // screen. What is pressed keeps its place on the real screen, though: below the bars of the real window. So the page would reach
 // beyond the screen that it tells of.
 
@@ -31,8 +31,8 @@ export function isBeyondScreen(environment: BeaconEnvironment | undefined, offse
 const MIN_SPREAD_PX = 64;
 const PINCH_TOLERANCE_PX = 3;
 
-/** Finds how far below the top of its window a page is whose screen a program imitates. Null if nothing shows that. */
-export function findImitation({ mousePresses, touchPresses }: PressesByOrigin): number | null {
+/** Finds how far below the top of its window a page is whose screen a program emulates. Null if nothing shows that. */
+export function findEmulation({ mousePresses, touchPresses }: PressesByOrigin): number | null {
   const join = <Name extends keyof MousePresses>(name: Name) =>
     PRESS_MERGES[name](mousePresses[name], touchPresses[name]);
   const { count, marked } = join('beyondScreen');
@@ -43,11 +43,11 @@ export function findImitation({ mousePresses, touchPresses }: PressesByOrigin): 
   return !isPinched && spread >= MIN_SPREAD_PX ? offsets.least.y : null;
 }
 
-/** Finds what rules read of the presses of a mouse, and of touches on a screen that a program imitates, where no finger can be. */
+/** Finds what rules read of the presses of a mouse, and of touches on a screen that a program emulates, where no finger can be. */
 export const findPointed = <Name extends keyof MousePresses>(
   presses: PressesByOrigin,
   name: Name,
 ): MousePresses[Name] =>
-  findImitation(presses) === null
+  findEmulation(presses) === null
     ? findPresses(presses, name)
     : PRESS_MERGES[name](findPresses(presses, name), presses.touchPresses[name]);

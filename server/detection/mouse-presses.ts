@@ -79,7 +79,7 @@ export interface PressesByOrigin {
   mousePresses: MousePresses;
   /** Presses that assistive technology may have made. Programs press so, too. */
   simulatedPresses: MousePresses;
-  /** Touches. They count only on a screen that a program imitates: see `findPointed`. */
+  /** Touches. They count only on a screen that a program emulates: see `findPointed`. */
   touchPresses: MousePresses;
   /** How many of them it made. */
   assistedCount: number;

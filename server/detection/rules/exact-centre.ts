@@ -1,17 +1,17 @@
-import { findImitation, findPointed } from '../emulation';
+import { findEmulation, findPointed } from '../emulation';
 import { decide, isAppleMobile, NOT_MEASURED, type Rule } from './rule';
 
 export const exactCentreRule: Rule = {
   ...{ flag: 'exact-centre', group: 'pointer', expected: 'below 0.6 of the presses' },
-  sees: 'Presses in the exact middle of elements, within a pixel. On a screen that is not there (`synthetic-window`) touches count too.',
+  sees: 'Presses in the exact middle of elements, within a pixel. On an emulated screen (`synthetic-window`) touches count too.',
   needs:
     '3 presses of a mouse on elements of at least 10 pixels, not on iPhones and iPads, whose pointers may snap to what they ' +
     'press',
   plainly: 'The mouse hit the exact middle of what it pressed, again and again. Voice control can do that too.',
   exempts: {
-    touch: 'only a mouse is judged, and touches on a screen that is not there',
-    zoom: 'a screen that is there stays one: a page that is zoomed or pinched does not fill it in the same way',
-    'pixel-ratio': 'a screen that is there stays one: a page that fills it is at its top',
+    touch: 'only a mouse is judged, and touches on an emulated screen',
+    zoom: 'a page that is zoomed or pinched is not taken for one on an emulated screen',
+    'pixel-ratio': 'a page that fills its screen is at the top of it, at any ratio',
     'screen-reader': 'presses that assistive technology can have made are not judged',
     'developer-tools': 'a hand that touches by a mouse misses the middle',
   },
@@ -21,7 +21,7 @@ export const exactCentreRule: Rule = {
   reference: null,
   judge(features) {
     const centred = findPointed(features, 'centred');
-    const isSnapping = isAppleMobile(features) && findImitation(features) === null;
+    const isSnapping = isAppleMobile(features) && findEmulation(features) === null;
     if (centred.count < MIN_PRESSES || isSnapping) return NOT_MEASURED;
     const share = centred.marked / centred.count;
     // The middle of small elements is hit by chance too, but not three times.

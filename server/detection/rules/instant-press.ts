@@ -1,11 +1,11 @@
-import { findImitation, findPointed } from '../emulation';
+import { findEmulation, findPointed } from '../emulation';
 import { computeDeviation, computeMedian } from '../statistics';
 import { decide, hasCoarseClock, isAppleMobile, isFirefox, NOT_MEASURED, type Rule } from './rule';
 
 export const instantPressRule: Rule = {
   ...{ flag: 'instant-press', group: 'pointer', expected: '12 ms or more, and not always the same' },
   sees:
-    'Buttons that are held for less than 12 ms, in the exact middle; or always equally long. On a screen that is not there ' +
+    'Buttons that are held for less than 12 ms, in the exact middle; or always equally long. On an emulated screen ' +
     '(`synthetic-window`) touches count too.',
   needs:
     '3 presses of a mouse, 5 to call them equal; not short ones on iPhones and iPads, whose pointers may snap to the middle; a ' +
@@ -13,9 +13,9 @@ export const instantPressRule: Rule = {
     'fingerprinting',
   plainly: 'The mouse button was held for almost no time, or always equally long. A finger cannot do that.',
   exempts: {
-    touch: 'only a mouse is judged, and touches on a screen that is not there',
-    zoom: 'a screen that is there stays one: a page that is zoomed or pinched does not fill it in the same way',
-    'pixel-ratio': 'a screen that is there stays one: a page that fills it is at its top',
+    touch: 'only a mouse is judged, and touches on an emulated screen',
+    zoom: 'a page that is zoomed or pinched is not taken for one on an emulated screen',
+    'pixel-ratio': 'a page that fills its screen is at the top of it, at any ratio',
     'tap-to-click': 'a short press counts only where something else about it is odd',
     'switch-access': 'a short press counts only where something else about it is odd',
     'screen-reader': 'presses that assistive technology can have made are not judged',
@@ -33,7 +33,7 @@ export const instantPressRule: Rule = {
     const median = computeMedian(holds);
     const isEqual = median >= MIN_CONSTANT_MS && computeDeviation(holds) < MAX_DEVIATION_MS;
     const isConstant = holds.count >= 5 && isEqual && !(isFirefox(features) && isOfFrames(median));
-    const isSnapping = isAppleMobile(features) && findImitation(features) === null;
+    const isSnapping = isAppleMobile(features) && findEmulation(features) === null;
     const isHasty = !isSnapping && hasty.marked * 2 >= hasty.count;
     return decide(isHasty || isConstant, median, (isHasty ? hasty : findPointed(features, 'released')).momentsMs);
   },

@@ -1,5 +1,5 @@
 import { type BeaconEnvironment, ENVIRONMENT_BITS } from '../../../contract/beacon';
-import { findImitation, findPointed } from '../emulation';
+import { findEmulation, findPointed } from '../emulation';
 import { decide, isFramed, isMobile, listMoments, NOT_MEASURED, type Rule } from './rule';
 
 export const syntheticWindowRule: Rule = {
@@ -9,27 +9,28 @@ export const syntheticWindowRule: Rule = {
     'applications can lack bars too. Or a page that says that it fills a window as wide as its screen, such as that ' +
     'of a phone, while what is pressed shows bars above it and that it reaches beyond this screen.',
   needs:
-    'sizes at pixel ratio 1, of a page that is visible, no frame and not in full screen; and of a screen that ' +
-    'is not there 3 presses or touches, at least 64 pixels apart and no others, in Chromium on a computer',
+    'sizes at pixel ratio 1, of a page that is visible, no frame and not in full screen; and of an ' +
+    'emulated screen 3 presses or touches, at least 64 pixels apart and no others, in Chromium on a computer',
   plainly:
     'The window has no bars, or exactly the size that an automation library gives it, or the page has a screen that is not ' +
     'there. Some installed web applications look alike, and developer tools that show a page as on a phone.',
   exempts: {
     touch:
       'bars of devices with a touch screen are not judged, nor those of phones and tablets; their page is where it says',
-    zoom: 'bars are judged at pixel ratio 1, and a page that is zoomed or pinched does not fill its screen in the same way',
-    'pixel-ratio': 'bars are judged at pixel ratio 1, and a page that fills its screen does so at any',
+    zoom: 'bars are judged at pixel ratio 1, and a page that is zoomed or pinched is not taken for one on an emulated screen',
+    'pixel-ratio':
+      'bars are judged at pixel ratio 1, and a page that fills its screen is at the top of it, at any ratio',
     'remote-desktop': 'a page as large as the screen is not judged if it is at the top of it',
   },
   touches: {
-    'developer-tools': 'they can show a page as on a phone, whose screen is not there',
+    'developer-tools': 'they can show a page on the emulated screen of a phone',
   },
   reference: 'default viewports of Playwright (1280 × 720) and Puppeteer (800 × 600)',
   judge(features) {
-    const imitationPx = findImitation(features);
-    if (imitationPx !== null) {
+    const barsPx = findEmulation(features);
+    if (barsPx !== null) {
       const { momentsMs } = findPointed(features, 'beyondScreen');
-      return decide(true, `a page beyond its screen, below ${imitationPx} pixels of bars`, momentsMs);
+      return decide(true, `a page beyond its screen, below ${barsPx} pixels of bars`, momentsMs);
     }
     const judged = features.environments.filter(({ thing }) => hasOrdinaryWindow(thing));
     const [first] = judged;

@@ -4,6 +4,7 @@ import type { ShownInvitation } from '../../contract/invitations';
 import { Button } from '../dashboard/components/button';
 import { Field, Input } from '../dashboard/components/field';
 import { FormFault } from '../dashboard/components/form-fault';
+import { tellOtherTabs } from '../dashboard/other-tabs';
 import { postForm } from '../dashboard/post-form';
 import { describeError, findCode, findFault } from '../dashboard/query-client';
 
@@ -67,6 +68,7 @@ function Accept({ token, invitation: { email, name, role, kind } }: Found) {
     setError(null);
     try {
       await postForm('/api/auth/invitation/accept', { token, password: String(form.get('password')), ...chosen });
+      tellOtherTabs();
       // The token stays neither in the address nor in the browser's history.
       window.history.replaceState(null, '', window.location.pathname);
       window.location.replace('/dashboard');

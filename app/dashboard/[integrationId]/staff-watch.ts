@@ -1,5 +1,10 @@
 'use client';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import {
+  type MutationCacheNotifyEvent,
+  type QueryCacheNotifyEvent,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
 import { useRouter } from 'next/navigation';
 import { useEffect } from 'react';
 import { listenToOtherTabs } from '../other-tabs';
@@ -25,17 +30,11 @@ export function useStaffWatch(): void {
   // Any answer says who is signed in.
   useEffect(() => listenToOtherTabs(() => void queryClient.invalidateQueries()), [queryClient]);
   useEffect(() => {
-    const check = (error: unknown) => {
-      if (findCode(error) === 'FORBIDDEN') void queryClient.invalidateQueries({ queryKey: trpc.staff.me.pathKey() });
+    const check = (event: QueryCacheNotifyEvent | MutationCacheNotifyEvent) => {
+      if (event.type === 'updated' && event.action.type === 'error' && findCode(event.action.error) === 'FORBIDDEN')
+        void queryClient.invalidateQueries({ queryKey: trpc.staff.me.pathKey() });
     };
-    const ends = [
-      queryClient.getQueryCache().subscribe((event) => {
-        if (event.type === 'updated' && event.action.type === 'error') check(event.action.error);
-      }),
-      queryClient.getMutationCache().subscribe((event) => {
-        if (event.type === 'updated' && event.action.type === 'error') check(event.action.error);
-      }),
-    ];
+    const ends = [queryClient.getQueryCache().subscribe(check), queryClient.getMutationCache().subscribe(check)];
     return () => {
       for (const end of ends) end();
     };

@@ -74,6 +74,25 @@ export function registerOtherTabTests(): void {
       expect(await roleOf(staff)).toContain('analyst');
     });
 
+    it('that an invitation signs in is in all tabs, and in none after it has signed itself out everywhere', async () => {
+      const { admin } = await prepare();
+      const invited = { email: 'eve-of-tabs@example.com', name: 'Eve', role: 'admin' };
+      const made = await dashboard.change(admin, 'invitations.create', invited);
+      const { token } = (await made.json()).result.data;
+      const context = await openBrowser(dashboard.demo);
+      const untouched = await openTab(context, '/settings?tab=staff');
+      const other = await context.newPage();
+      await other.goto(`/invitation#${token}`);
+      await other.getByLabel('Password').fill(PASSWORD);
+      await other.getByRole('button', { name: 'Create the account' }).click();
+      await untouched.getByRole('row').filter({ hasText: invited.email }).getByText('You').waitFor();
+      await other.waitForURL(/\/dashboard/);
+      await other.goto(`${dashboard.base}/settings?tab=staff`);
+      await other.getByRole('button', { name: 'Sign out Eve everywhere' }).click();
+      await other.getByRole('alertdialog').getByRole('button', { name: 'Sign out everywhere' }).click();
+      await untouched.waitForURL(/\/sign-in\?next=/);
+    });
+
     it('is not replaced by another one below what somebody types: the page says so, and goes on with the first', async () => {
       await prepare();
       const context = await openBrowser(dashboard.demo);

@@ -13,6 +13,7 @@ import { Section } from '../../components/page-header';
 import { RoleNote } from '../../components/role-note';
 import { Time } from '../../components/time';
 import { useToast } from '../../components/toast';
+import { tellOtherTabs } from '../../other-tabs';
 import { useTRPC } from '../../queries';
 import { describeError } from '../../query-client';
 import { useStaff } from '../../staff';
@@ -264,7 +265,9 @@ function AccountQuestion({
       onConfirm={async () => {
         if (!question || !act) return;
         await changes[act]({ id: question.account.id });
-        if (isOwn) window.location.assign('/sign-in');
+        if (!isOwn) return;
+        tellOtherTabs();
+        window.location.assign('/sign-in');
       }}
       consequence={
         <p>

@@ -6,7 +6,7 @@ import { findPresses, type MousePresses, PRESS_MERGES, type PressesByOrigin } fr
 // screen. What is pressed keeps its place on the real screen, though: below the bars of the real window. So the page would reach
 // beyond the screen that it tells of.
 
-/** A batch tells the sizes at its end, so it can have a press from before a page went to full screen. */
+/** Sizes are told at the end of a batch, and again after half a minute: a page may have been in full screen then, and not at a press. */
 const MIN_PRESSES = 3;
 /** The bars of a window are higher. Browsers that hide the screen for privacy are off by fewer pixels. */
 const MIN_BARS_PX = 60;
@@ -19,10 +19,11 @@ const MIN_BEYOND_PX = 10;
 export function isBeyondScreen(environment: BeaconEnvironment | undefined, offset: Point): boolean {
   if (environment === undefined || offset.y < MIN_BARS_PX) return false;
   const { v, h, b, r } = environment;
-  const [outerWidth, outerHeight, innerWidth, innerHeight, screenWidth, screenHeight] = v;
+  const [outerWidth, outerHeight, innerWidth, innerHeight, screenWidth, screenHeight, availableHeight] = v;
   const isSame = (one: number, other: number) => Math.abs(one - other) <= 1;
   const fillsWindow = isSame(outerWidth, innerWidth) && isSame(outerHeight, innerHeight);
-  if (!fillsWindow || !isSame(innerWidth, screenWidth)) return false;
+  // A computer has bars of its own on most screens, also while a page is in full screen.
+  if (!fillsWindow || !isSame(innerWidth, screenWidth) || !isSame(screenHeight, availableHeight)) return false;
   const beyondPx = Math.max(offset.x, offset.y + innerHeight - screenHeight);
   return beyondPx >= MIN_BEYOND_PX && r !== '' && h[3] > 0 && (b & ENVIRONMENT_BITS.framed) === 0;
 }

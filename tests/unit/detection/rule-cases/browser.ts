@@ -159,6 +159,12 @@ export const BROWSER_CASES: Record<string, Case[]> = {
       presses(3),
       sizes([1280, 720, 1280, 720, 1280, 720, 720, 0, 0, 1000]),
     ],
+    [
+      'a page that has left full screen since its sizes were told',
+      'notMeasured',
+      presses(3, { screenX10: 0, screenY10: 970 }),
+      sizes([1920, 1080, 1920, 1080, 1920, 1080, 1078, 0, 0, 1000]),
+    ],
     ['a page on a whole screen', 'notMeasured', touches(9, 0), sizes(PHONE)],
     ['one that is a little lower', 'notMeasured', touches(9, 59), sizes(PHONE)],
     ['one that was touched twice', 'notMeasured', touches(2, 97), sizes(PHONE)],

@@ -1,7 +1,7 @@
 import { chromium, devices } from 'playwright-core';
 import { drivePlaywright } from '../driving/playwright';
 
-// Playwright with touches, in a browser that imitates a phone.
+// Playwright with touches, in a browser that emulates a phone.
 
 const load = async () => ({ chromium });
 

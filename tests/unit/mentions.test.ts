@@ -34,6 +34,19 @@ describe('a mention of a user', () => {
     expect(short.replaceAll({ previousUserId: '4711', userId: 4711, distanceKm: '4711', n: [4711] })).toEqual({
       ...{ previousUserId: '[erased]', userId: '[erased]', distanceKm: '4711', n: [4711] },
     });
+    expect(short.isIn({ userId: 4712, students: [47, '47'] })).toBe(false);
+  });
+
+  it('is not a name so short that words of other people begin or end with it', () => {
+    const short = createMentionFinder({ id: 'stu-102934', name: 'Åke', email: null, url: null });
+    expect(short.isIn('Åke Lund is somebody else')).toBe(false);
+  });
+
+  it('is replaced as a whole where a name contains the address or the id', () => {
+    const named = createMentionFinder({
+      ...{ id: 'ada-4711', name: 'Ada Lovelace (ada-4711), ada@example.edu', email: 'ada@example.edu', url: null },
+    });
+    expect(named.replace('by Ada Lovelace (ada-4711), ada@example.edu.')).toBe('by [erased].');
   });
 
   it.each([

@@ -17,6 +17,8 @@ import {
 
 /** A page as wide as the screen, which is so high. */
 const phone = (height: number) => sizes([...PHONE.slice(0, 5), height, height, ...PHONE.slice(7)]);
+/** The same page on a screen that is so wide. */
+const wide = (width: number) => sizes([...PHONE.slice(0, 4), width, ...PHONE.slice(5)]);
 /** Touches, so far from each other, below the bars of a window. */
 const near =
   (px: number): Build =>
@@ -170,6 +172,8 @@ export const BROWSER_CASES: Record<string, Case[]> = {
     ['one that was touched twice', 'notMeasured', touches(2, 97), sizes(PHONE)],
     ['a phone, which has no plugins', 'notMeasured', touches(9, 97), { h: [8, 8, 5, 0], ...sizes(PHONE) }],
     ['a browser without brands', 'notMeasured', touches(9, 97), { r: '', ...sizes(PHONE) }],
+    ['a window that hangs over the end of a wider screen', 'notMeasured', touches(9, 97), wide(414)],
+    ['one of the width of the screen, rounded', 'found', touches(9, 97), wide(413)],
     ['a frame as large as the screen', 'notMeasured', touches(9, 97), { b: 1, ...sizes(PHONE) }],
     ['a screen that ends above the end of the page', 'found', touches(3, 97), phone(926)],
     ['one that ends below it', 'notMeasured', touches(9, 97), phone(927)],

@@ -7,7 +7,7 @@ import { createReports, type ReportService } from '../../server/reports/reports'
 import { createPostgresStore } from '../../server/reports/stores/postgres-store';
 import type { ReportKey, ReportStore } from '../../server/reports/stores/store';
 import { TEMPLATES } from '../../server/reports/templates';
-import { anomaly, correlated, scored, started } from '../support/facts';
+import { anomaly, correlated, finding, scored, secondsAgo, started } from '../support/facts';
 import { countRead, explainStatement } from '../support/plans';
 import { startTestServer, type TestServer } from '../support/server';
 import { recordStatements } from '../support/statements';
@@ -132,15 +132,49 @@ describe('a report on people', () => {
     const seen = sessionIds.map((sessionId, n) => anomaly(`ano-${n}`, { userId: 'ada', sessionId }));
     await server.ingest(tenant.id, [...facts, ...seen]);
     await foldSessionDeltas(server.service.db);
+    const labels = [
+      ['claimed', 'bot'],
+      ['read', 'human'],
+      ['inferred', 'human'],
+    ];
+    for (const [id, verdict] of labels)
+      await server.call('POST', `/v1/sessions/${id}/label`, { key: tenant.key, body: { verdict } });
     const { body } = await server.call('GET', '/v1/sessions/signed', { key: tenant.key });
     const { courseId } = body.data;
     const { rows } = await render({ template: 'course-integrity', format: 'json', days: 1, courseId }, tenant);
     expect(rows).toMatchObject([
       {
         ...{ userId: 'ada', sessionCount: 4, botSessionCount: 2, anomalyCount: 1 },
-        ...{ uncertainSessionCount: 2, uncertainBotSessionCount: 1 },
+        ...{ uncertainSessionCount: 2, uncertainBotSessionCount: 1, labeledBotCount: 1, labeledHumanCount: 2 },
       },
     ]);
+    const all = await render({ template: 'sessions', format: 'json', days: 1, courseId }, tenant);
+    const shown = all.rows.map(({ sessionId, label }: { sessionId: string; label: string }) => [sessionId, label]);
+    expect(Object.fromEntries(shown)).toEqual({ ...Object.fromEntries(labels), signed: null });
+  });
+
+  it('has what happened in its window, and of each session what its latest score says', async () => {
+    const tenant = await server.createTenant();
+    const daysAgo = (days: number) => secondsAgo(days * 86_400);
+    const visit = (id: string, days: number) => [
+      started(id, { startedAt: daysAgo(days) }),
+      scored(id, 0.1, { scoredAt: daysAgo(days), evidence: [finding('webdriver', { measured: 1, expected: '0' })] }),
+      correlated(id, 'ada', { correlatedAt: daysAgo(days) }),
+      anomaly(`ano-${id}`, { userId: 'ada', sessionId: id, detectedAt: daysAgo(days) }),
+    ];
+    await server.ingest(tenant.id, [
+      ...[...visit('before', 12), ...visit('within', 8), ...visit('after', 4)],
+      scored('within', 0.2, { scoredAt: daysAgo(7.5), evidence: [finding('no-approach', { measured: null })] }),
+    ]);
+    await foldSessionDeltas(server.service.db);
+    const { body } = await server.call('GET', '/v1/sessions/within', { key: tenant.key });
+    const window = { format: 'json', days: 4, until: daysAgo(6) } as const;
+    const ofUser = await render({ ...window, template: 'user-evidence', userId: 'ada' }, tenant);
+    expect(ofUser.rows).toMatchObject([{ sessionId: 'within', botScore: 0.2, findings: ['no-approach'] }]);
+    expect(ofUser.sections.anomalies.rows).toMatchObject([{ id: 'ano-within' }]);
+    const { courseId } = body.data;
+    const ofCourse = await render({ ...window, template: 'course-integrity', courseId }, tenant);
+    expect(ofCourse.rows).toMatchObject([{ userId: 'ada', sessionCount: 1, maxBotScore: 0.2, anomalyCount: 1 }]);
   });
 
   it('says from when on the plan keeps sessions, and that there are more anomalies than it lists', async () => {
@@ -221,6 +255,10 @@ describe('a run', () => {
     const [fired] = await server.database.db
       .sql`select count(*)::int as n from domain_events where natural_key = ${run.reportId}`;
     expect(fired).toEqual({ n: 1 });
+    // As if the answer to its last step had got lost. Customers know of the report by now.
+    await reports.jobs.failReport(run, 'It could not be sent.');
+    expect(await readState(run)).toMatchObject({ state: 'Ready', failure: null });
+    expect((await read(run, small)).split('\r\n')).toHaveLength(42);
   });
 
   it('stops when its report is deleted, and leaves nothing of it', async () => {
@@ -348,8 +386,13 @@ describe('a report that nobody renders', () => {
 
   it('because its run was lost is rendered by another one, from the beginning', async () => {
     const run = await request(ALL);
+    // It lives as long as it begins and stores parts, however long it waited or takes.
+    await age(run, '61 minutes');
     await reports.jobs.beginReport(run);
+    expect(await reports.jobs.wakeReports()).toBe(0);
+    await age(run, '61 minutes');
     await reports.jobs.renderPart(run, START);
+    expect(await reports.jobs.wakeReports()).toBe(0);
     await age(run, '59 minutes');
     expect(await reports.jobs.wakeReports()).toBe(0);
     await age(run, '61 minutes');

@@ -31,7 +31,8 @@ const list = async () => (await admin.query('reports.listSchedules', undefined, 
 const makeDue = () => server.service.reports.jobs.makeDueReports();
 const sql = () => server.database.db.sql;
 const listJobs = () => sql()`
-  select id, name, template, format, state, parameters, start_at as "startAt", end_at as "endAt", requested_by as "requestedBy"
+  select id, name, template, format, state, parameters, start_at as "startAt", end_at as "endAt", requested_by as "requestedBy",
+         extract(day from expires_at - requested_at)::int as "daysKept"
     from report_jobs where integration_id = ${tenant.id} order by end_at`;
 /** Makes the schedules of the tenant due. */
 const setDue = (at: string) =>
@@ -59,6 +60,8 @@ describe('a schedule', () => {
     expect(job!.id).toMatch(/^rep_[\w-]{22}$/);
     expect(hour.format(new Date(job!.startAt))).toBe(hour.format(new Date(job!.endAt)));
     expect(Math.round((Date.parse(job!.endAt) - Date.parse(job!.startAt)) / 86_400_000)).toBe(7);
+    // So long staff see it, also if it fails.
+    expect(job!.daysKept).toBe(30);
     expect((await list())[0].nextDueAt).toBe(schedule.nextDueAt);
   });
 
@@ -156,6 +159,20 @@ describe('a schedule', () => {
       { ...all, name: 'b', days: 1, userId: 'u-1', userName: 'Ada' },
       { ...all, name: 'c', days: 7 },
     ]);
+  });
+
+  it('about a course or a user of another integration is refused', async () => {
+    const other = await server.createTenant();
+    await server.ingest(other.id, [started('s'), correlated('s', 'u-1')]);
+    const [course] = await sql()`select id from courses where integration_id = ${other.id}`;
+    const subjects = [
+      { template: 'course-integrity', courseId: course!.id },
+      { template: 'sessions', courseId: course!.id },
+      { template: 'user-evidence', userId: 'u-1' },
+    ];
+    for (const subject of subjects)
+      expect((await create({ ...subject, format: 'csv', days: 7, ...DAILY })).status).toBe(404);
+    expect(await list()).toEqual([]);
   });
 
   it('of a course that is gone fails in words', async () => {

@@ -39,14 +39,34 @@ describe('a report', () => {
       facts.correlated('s9', 'carl', { user: { id: 'carl', name: 'Carl' } }),
     ]);
     const ofCarl = await make({ template: 'user-evidence', format: 'json', userId: 'carl', days: 7 });
+    // The name begins in one part of the file and ends in the next.
+    const split = await make({ template: 'user-evidence', format: 'json', userId: 'carl', days: 7 });
+    const [begun, ended] = [ADA.name.slice(0, 9), ADA.name.slice(9)];
+    await db.sql`update report_chunks set content = convert_to(${begun}, 'UTF8') where report_id = ${split}`;
+    await db.sql`
+      insert into report_chunks (integration_id, report_id, part, number, content)
+      values (${customer.id}, ${split}, 'next', 0, convert_to(${ended}, 'UTF8'))`;
+    await db.sql`
+      update report_jobs set parts = parts || ${`[{"key":"next","size":${ended.length}}]`}::text::jsonb where id = ${split}`;
+    // A document of a time before she came. It has no rows, so that its format means nothing for its content.
+    const until = facts.secondsAgo(9 * 86_400);
+    const earlier = await make({ template: 'sessions', format: 'csv', days: 7, until });
+    await db.sql`update report_jobs set format = 'pdf' where id = ${earlier}`;
+    // They have no files: one has her name, and the other is about her.
+    await db.sql`
+      insert into report_jobs (integration_id, id, name, template, format, parameters, start_at, end_at, state, expires_at)
+      values (${customer.id}, 'called', ${`About ${ADA.name}`}, 'sessions', 'csv', '{"days":1}', now(), now(), 'Failed', now() + interval '1 day'),
+             (${customer.id}, 'about', 'Of a pupil', 'user-evidence', 'csv', ${JSON.stringify({ userId: ADA.id })}::text::jsonb, now(), now(),
+              'Failed', now() + interval '1 day')`;
     const receipt = await eraseUserFully(customer);
-    expect(receipt.reportCount).toBe(2);
+    expect(receipt.reportCount).toBe(5);
+    const kept = [ofCarl, earlier].sort();
     const left = await db.sql`select id from report_jobs where integration_id = ${customer.id}`;
-    expect(left.map(({ id }) => id)).toEqual([ofCarl]);
+    expect(left.map(({ id }) => id).sort()).toEqual(kept);
     const chunks =
       await db.sql`select distinct report_id as id from report_chunks where integration_id = ${customer.id}`;
-    expect(chunks.map(({ id }) => id)).toEqual([ofCarl]);
-    expect([named, pdf]).not.toContain(ofCarl);
+    expect(chunks.map(({ id }) => id).sort()).toEqual(kept);
+    for (const gone of [named, pdf, split]) expect(kept).not.toContain(gone);
   });
 
   it('leaves none of its parts if it failed, or waits for another run', async () => {
@@ -68,6 +88,17 @@ describe('a report', () => {
     const left =
       await sql`select id, state from report_jobs where integration_id = ${customer.id} and state = 'Failed'`;
     expect([...left]).toEqual([{ id: failed, state: 'Failed' }]);
+  });
+
+  it('goes if it covers sessions of a user whose short id is all that is known of them', async () => {
+    const customer = await Customer.create(server);
+    await customer.accept([facts.started('s'), facts.correlated('s', '47', { user: { id: '47', name: '47' } })]);
+    const make = (input: object) => makeReport(customer, { template: 'sessions', format: 'csv', days: 1, ...input });
+    await make({});
+    const earlier = await make({ until: facts.secondsAgo(9 * 86_400) });
+    await eraseUserFully(customer, '47');
+    const left = await server.database.db.sql`select id from report_jobs where integration_id = ${customer.id}`;
+    expect(left.map(({ id }) => id)).toEqual([earlier]);
   });
 
   it('goes if it may name a user with a short id who has no session in its window now', async () => {
@@ -99,6 +130,7 @@ describe('a report', () => {
       ['her course', { ...course, courseId: hers, format: 'pdf' }],
       ['his course', { ...course, courseId: his, format: 'pdf' }],
       ['removed sessions', { template: 'sessions', format: 'pdf', days: 60 }],
+      ['a time before them', { template: 'sessions', format: 'csv', days: 1, until: daysAgo(41) }],
     ] as const;
     const request = async ([title, input]: (typeof inputs)[number]) =>
       made.set(await makeReport(customer, input), `${input.format} of ${title}`);
@@ -112,7 +144,7 @@ describe('a report', () => {
 
     const { reportCount } = await eraseUserFully(customer, id);
     const left = await db.sql`select id from report_jobs where integration_id = ${customer.id}`;
-    expect(left.map((row) => made.get(row.id)).sort()).toEqual(['pdf of his course']);
+    expect(left.map((row) => made.get(row.id)).sort()).toEqual(['csv of a time before them', 'pdf of his course']);
     expect([reportCount, (await download()).status]).toEqual([4, 404]);
   });
 });

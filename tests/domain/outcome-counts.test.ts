@@ -53,6 +53,10 @@ describe('the counts of ended deliveries', () => {
     await expectExactOutcomes(database.db);
     expect(await pruneDeliveries(database.db)).toBe(33);
     await expectExactOutcomes(database.db);
+    // Tests are in no count.
+    const pruned =
+      await sql()`select sum(delivered)::int as delivered, sum(failed)::int as failed from pruned_outcomes`;
+    expect([...pruned]).toEqual([{ delivered: 15, failed: 15 }]);
     await foldOutcomes(database.db);
     expect([...(await readCounts())]).toEqual([
       { age: 0, delivered: 16, failed: 14 },

@@ -7,7 +7,7 @@ import { MAX_KEY_ENTRIES, pruneAuditEntries } from '../../server/domain/audit-en
 import { pruneIdempotencyKeys } from '../../server/domain/idempotency-keys';
 import { BATCH_SIZE, pruneFindings, pruneReviewDraws, pruneSessions } from '../../server/domain/retention';
 import { foldSessionDeltas } from '../../server/domain/rollups';
-import { pruneDeliveries, pruneEvents, pruneSubscriptions } from '../../server/webhooks/retention';
+import { pruneAnswers, pruneDeliveries, pruneEvents, pruneSubscriptions } from '../../server/webhooks/retention';
 import { Customer } from '../support/customer';
 import { waitForLocks } from '../support/database';
 import { closed, correlated, happened, scored, started } from '../support/facts';
@@ -252,6 +252,25 @@ describe('counts by minute', () => {
       select (select count(*)::int from minute_counts where integration_id = ${customer.id}) as sessions,
              (select count(*)::int from incident_counts where integration_id = ${customer.id}) as incidents`;
     expect(left).toEqual({ sessions: 1, incidents: 1 });
+  });
+});
+
+describe('answers of receivers', () => {
+  it('are removed after seven days, each by itself', async () => {
+    const customer = await Customer.create(server, [], 'free');
+    const neighbour = await Customer.create(server, [], 'free');
+    const { sql } = server.database.db;
+    await sql`
+      insert into webhook_answers (integration_id, delivery_id, resend, attempt, received_at, headers, body, is_cut)
+      select integration_id, delivery_id, resend, attempt, now() - days * interval '1 day', '{}', '', false
+        from (values (${customer.id}, 'one', 0, 1, 8), (${customer.id}, 'one', 0, 2, 6), (${customer.id}, 'one', 1, 1, 6),
+                     (${customer.id}, 'two', 0, 1, 6), (${neighbour.id}, 'one', 0, 1, 6))
+             a(integration_id, delivery_id, resend, attempt, days)`;
+    expect(await pruneAnswers(server.database.db, true)).toBe(1);
+    const left = await sql`
+      select delivery_id || resend || attempt as answer from webhook_answers
+       where integration_id in (${customer.id}, ${neighbour.id}) order by 1`;
+    expect(left.map(({ answer }) => answer)).toEqual(['one01', 'one02', 'one11', 'two01']);
   });
 });
 

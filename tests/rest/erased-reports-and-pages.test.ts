@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { unpackBatch, unpackTrace } from '../../server/collector/packing';
+import { createMentionFinder } from '../../server/domain/mentions';
 import { pruneSessions } from '../../server/domain/retention';
+import { eraseReports } from '../../server/reports/erased-reports';
+import { createPostgresStore } from '../../server/reports/stores/postgres-store';
 import { openPageSite, Tab } from '../support/beacon';
 import { foldCounts } from '../support/count-rows';
 import { Customer } from '../support/customer';
@@ -52,6 +55,9 @@ describe('a report', () => {
     const until = facts.secondsAgo(9 * 86_400);
     const earlier = await make({ template: 'sessions', format: 'csv', days: 7, until });
     await db.sql`update report_jobs set format = 'pdf' where id = ${earlier}`;
+    // The file of one is gone, so that nobody can tell whether it names her.
+    const lost = await make({ template: 'sessions', format: 'csv', days: 7 });
+    await db.sql`delete from report_chunks where report_id = ${lost}`;
     // They have no files: one has her name, and the other is about her.
     await db.sql`
       insert into report_jobs (integration_id, id, name, template, format, parameters, start_at, end_at, state, expires_at)
@@ -59,14 +65,29 @@ describe('a report', () => {
              (${customer.id}, 'about', 'Of a pupil', 'user-evidence', 'csv', ${JSON.stringify({ userId: ADA.id })}::text::jsonb, now(), now(),
               'Failed', now() + interval '1 day')`;
     const receipt = await eraseUserFully(customer);
-    expect(receipt.reportCount).toBe(5);
+    expect(receipt.reportCount).toBe(6);
     const kept = [ofCarl, earlier].sort();
     const left = await db.sql`select id from report_jobs where integration_id = ${customer.id}`;
     expect(left.map(({ id }) => id).sort()).toEqual(kept);
     const chunks =
       await db.sql`select distinct report_id as id from report_chunks where integration_id = ${customer.id}`;
     expect(chunks.map(({ id }) => id).sort()).toEqual(kept);
-    for (const gone of [named, pdf, split]) expect(kept).not.toContain(gone);
+    for (const gone of [named, pdf, split, lost]) expect(kept).not.toContain(gone);
+  });
+
+  it('waits for its store, because its file may name the user', async () => {
+    const customer = await createAda();
+    const { db } = server.service;
+    const id = await makeReport(customer, { template: 'sessions', format: 'csv', days: 7 });
+    async function* read(): AsyncGenerator<Uint8Array> {
+      yield Buffer.from('away');
+      throw new Error('the store is away');
+    }
+    const stores = { current: 'postgres', postgres: { ...createPostgresStore(db), read }, s3: null } as const;
+    const known = { integrationId: customer.id, userId: ADA.id, pseudonym: 'erased-1' };
+    const user = { ...known, finder: createMentionFinder(ADA) };
+    await expect(eraseReports({ db, stores }, user, '', async () => {})).rejects.toThrow('away');
+    expect((await customer.get(`/reports/${id}/download`)).status).toBe(200);
   });
 
   it('leaves none of its parts if it failed, or waits for another run', async () => {

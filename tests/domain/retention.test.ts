@@ -255,6 +255,34 @@ describe('counts by minute', () => {
   });
 });
 
+describe('counts by hour, day and week', () => {
+  it('are removed after 100 days, and those of all time stay', async () => {
+    const customer = await Customer.create(server, [], 'enterprise');
+    const { sql } = server.database.db;
+    const starts = (grains: string[]) => sql`
+      (select grain, now() - days * interval '1 day' as start
+         from unnest(${`{${grains}}`}::text::text[]) grain, generate_series(99, 101) days) s`;
+    await sql`insert into session_rollups
+              select ${customer.id}, grain, start, '{1}', 0, 0, 0, 0, 0, 0, 0, 0, '{}' from ${starts(['hour', 'day', 'all'])}`;
+    await sql`insert into dimension_rollups (integration_id, grain, start, dimension, value, sessions)
+              select ${customer.id}, grain, start, 'origin', 'o', '{1}' from ${starts(['hour', 'day', 'week'])}`;
+    for (const kind of ['user', 'device'])
+      await sql`insert into seen_steps (integration_id, kind, grain, start, count)
+                select ${customer.id}, ${kind}, grain, start, '{1}' from ${starts(['hour', 'day'])}`;
+    await pruneSessions(server.database.db);
+    const left = await sql`
+      select name, count(*)::int from (
+        select integration_id, grain as name from session_rollups
+         union all select integration_id, 'dimension ' || grain from dimension_rollups
+         union all select integration_id, kind || ' ' || grain from seen_steps) r
+       where integration_id = ${customer.id} group by 1`;
+    expect(Object.fromEntries(left.map(({ name, count }) => [name, count]))).toEqual({
+      ...{ hour: 1, day: 1, all: 3, 'dimension hour': 1, 'dimension day': 1, 'dimension week': 1 },
+      ...{ 'user hour': 1, 'user day': 1, 'device hour': 1, 'device day': 1 },
+    });
+  });
+});
+
 describe('answers of receivers', () => {
   it('are removed after seven days, each by itself', async () => {
     const customer = await Customer.create(server, [], 'free');

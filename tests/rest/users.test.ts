@@ -100,6 +100,11 @@ describe('a user', () => {
       return [riskLevel, maxBotScore, botSessionCount];
     };
     expect(await read()).toEqual(['bot', 0.9, 1]);
+    await customer.setThresholds(40, 90);
+    expect(await read()).toEqual(['bot', 0.9, 1]);
+    await customer.setThresholds(40, 91);
+    expect(await read()).toEqual(['medium', 0.9, 0]);
+    await customer.setThresholds(40, 70);
     await customer.label('b', { verdict: 'human' });
     expect(await read()).toEqual(['medium', 0.9, 0]);
     await customer.setThresholds(60, 70);

@@ -17,7 +17,7 @@ import { findDueEnds, findFirings } from '../../server/findings/alert-decision';
 import { previewAlertRule } from '../../server/findings/alert-preview';
 import { createAlertRules } from '../../server/findings/alert-rules';
 import { type Fact, factSchema } from '../../server/pipeline/facts';
-import { createIngester, type Ingester } from '../../server/pipeline/ingest';
+import { createIngester, type Ingester, InvalidFactError } from '../../server/pipeline/ingest';
 import { createLogger } from '../../server/platform/log';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import * as facts from '../support/facts';
@@ -459,6 +459,16 @@ describe('an alert is sent exactly once', () => {
     expect(await listEnds()).toEqual([-1]);
     const [alert] = await database.db.sql`select triggered_at from alerts where integration_id = ${integrationId}`;
     expect(alert).toEqual({ triggered_at: at(0) });
+  });
+
+  it('and not again if it is refused, so that its rule goes on', async () => {
+    await createRule();
+    await visit(-20, { count: 3 });
+    const refusing = openRules(database.db, { ingestFacts: () => Promise.reject(new InvalidFactError(0, 'refused')) });
+    expect(await refusing.evaluate(integrationId, at(-18))).toBe(0);
+    await visit(-2, { count: 3 });
+    expect(await evaluate(0)).toBe(1);
+    expect(await listEnds()).toEqual([-1]);
   });
 
   it('by both, if both send it: the second is a duplicate', async () => {

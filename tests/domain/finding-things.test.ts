@@ -98,6 +98,14 @@ describe('the search of everything', () => {
     await sql`insert into integrations (id, name, plan) values ('int_people', 'People', 'pro')`;
     await sql`insert into webhook_subscriptions (integration_id, id, url, event_type, name, enabled, secret_sealed)
               values ('int_people', 'whk_1', 'https://hooks.example.com/bots', 'BotDetected', 'Für den Prüfungsausschuss', true, '')`;
+    // Found by the same words, but deleted.
+    await sql`insert into webhook_subscriptions (integration_id, id, url, event_type, name, enabled, secret_sealed, deleted_at)
+              values ('int_people', 'whk_2', 'https://hooks.example.com/bots', 'BotDetected', 'Prüfungsausschuss', false, '', now())`;
+    await sql`
+      insert into alert_rules (integration_id, id, name, metric, scope, scope_value, window_minutes, comparison, value, min_sessions,
+                               severity, message, cool_down_minutes, enabled, deleted_at)
+      select 'int_people', id, 'Nights', 'botSessions', 'integration', '', 5, 'gte', 1, 1, 'low', '', 5, false, deleted_at
+        from (values ('rul_1', null), ('rul_2', now())) r(id, deleted_at)`;
     await sql`insert into alerts (integration_id, id, severity, message, triggered_at) values ('int_people', 'alt_1', 'high', 'Many', now())`;
     await sql`insert into reports (integration_id, id, name, template_id, format, completed_at, download_url)
               values ('int_people', 'rep_1', 'Evidence of März', 't', 'csv', now(), '/x')`;
@@ -132,6 +140,8 @@ describe('the search of everything', () => {
     ['prufungs', 'webhook', 'whk_1'],
     ['hooks.example', 'webhook', 'whk_1'],
     ['whk_', 'webhook', 'whk_1'],
+    ['night', 'alertRule', 'rul_1'],
+    ['rul_', 'alertRule', 'rul_1'],
     ['alt_', 'alert', 'alt_1'],
     ['marz', 'report', 'rep_1'],
     ['rep_1', 'report', 'rep_1'],

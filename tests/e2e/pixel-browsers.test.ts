@@ -156,6 +156,7 @@ describe.each(BROWSERS.map((each) => [each.name, each] as const))('in %s', (name
     expect(one!.d).not.toBe(two!.d);
     const framed = host.beacons.map(({ e }) => e!.b & ENVIRONMENT_BITS.framed);
     expect(framed.sort()).toEqual([0, ENVIRONMENT_BITS.framed]);
+    await host.waitForToken(page);
     host.received = [];
     await page.goto(host.setPage('/next', host.tag()));
     const isNext = ({ p }: Beacon) => p?.[0]?.endsWith('/next');

@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 
 /**
  * Writes what became of each test, and of each hook that failed, to the file that TEST_REPORT names: lists of `{ name, state, why }`.
- * `state` is `passed`, `failed`, `skipped`, or `pending` if the worker ended before the test. `why` says what went wrong. A file that
- * did not load is one hook that failed. Vitest's report in JSON leaves out hooks of a `describe`.
+ * `state` is `passed`, `failed`, `skipped`, or `pending` if the worker ended before the test. `why` says what went wrong, at the first
+ * try too. A file that did not load is one hook that failed. Vitest's report in JSON leaves out hooks of a `describe`.
  */
 export default class Reporter {
   /** Says at once why something failed. Vitest says so when all files have ended, which a run that hangs never does. */

@@ -22,7 +22,7 @@ export function isBeyondScreen(environment: BeaconEnvironment | undefined, offse
   const [outerWidth, outerHeight, innerWidth, innerHeight, screenWidth, screenHeight, availableHeight] = v;
   const isSame = (one: number, other: number) => Math.abs(one - other) <= 1;
   const fillsWindow = isSame(outerWidth, innerWidth) && isSame(outerHeight, innerHeight);
-  // A computer has bars of its own on most screens, also while a page is in full screen.
+  // Most systems keep room for a bar on the screen, also while a page is in full screen.
   if (!fillsWindow || !isSame(innerWidth, screenWidth) || !isSame(screenHeight, availableHeight)) return false;
   const beyondPx = Math.max(offset.x, offset.y + innerHeight - screenHeight);
   return beyondPx >= MIN_BEYOND_PX && r !== '' && h[3] > 0 && (b & ENVIRONMENT_BITS.framed) === 0;

@@ -46,7 +46,7 @@ const INTERNAL = [
 ];
 
 /** The columns of a table that belong into the file. */
-export function show(table: PgTable, alias: string): string {
+export function selectShown(table: PgTable, alias: string): string {
   const names = Object.keys(getTableColumns(table)).filter((name) => ![...OF_STAFF, ...INTERNAL].includes(name));
   return selectColumns(table, alias, names as never[]);
 }
@@ -61,7 +61,7 @@ export function walkOfUser<Found extends Row>(
   const [first, second] = key.map((column) => `${alias}.${column}`);
   const read = (condition: string) => `
     select row_to_json(shown)::text as json, array[${first}::text, ${second}::text] as key ${more}
-      from ${getTableConfig(table).name} ${alias} cross join lateral (select ${show(table, alias)}) shown
+      from ${getTableConfig(table).name} ${alias} cross join lateral (select ${selectShown(table, alias)}) shown
      where ${alias}.integration_id = $1 and ${alias}.user_id = $2 ${condition}
      order by ${first}, ${second} limit ${pageRows}`;
   const begin = read('');
@@ -143,7 +143,7 @@ export function listMentions({
      where row = ${SCANNED_ROWS} or bytes > ${SCANNED_BYTES} order by row limit 1`;
   const read = `
     select row_to_json(shown)::text as json, ${text.replaceAll('t.', 'shown.')} as text, (${isOfUser}) as "isOfUser"
-      from ${name} t cross join lateral (select ${show(table, 't')} ${more}) shown
+      from ${name} t cross join lateral (select ${selectShown(table, 't')} ${more}) shown
      where t.integration_id = $1 and (${columns}) > (${readFrom('$2')})
        and ($3::text is null or (${columns}) <= (${readFrom('$3')}))
        and (${mayMention(text, '$4')} or $5::text is null or ${isOfUser})

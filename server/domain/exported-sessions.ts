@@ -10,7 +10,7 @@ import {
   sessionVerdicts,
   writingScores,
 } from '../../db/schema';
-import { type Exported, type Row, show, walkOfUser } from './exported-rows';
+import { type Exported, type Row, selectShown, walkOfUser } from './exported-rows';
 
 // The sessions of a user as the export has them: each with its events, scores and the like, page by page.
 
@@ -18,6 +18,7 @@ import { type Exported, type Row, show, walkOfUser } from './exported-rows';
 const PAGE_SESSIONS = 4;
 /** A visitor can make any number of events, and a script of labels, so that no statement could read all of them in time. */
 const PART_ROWS = 200;
+
 /** The next rows of a session in another table, and the key of the last one if there may be more. */
 interface PartRows {
   rows: string | null;
@@ -32,7 +33,7 @@ function partOf(table: PgTable, order: string, condition = 'true', session = 'se
     select string_agg(json, ',' order by place) as rows,
            case when count(*) = ${PART_ROWS} then max(place)::text end as last
       from (select row_to_json(n)::text as json, ${place} as place
-              from ${getTableConfig(table).name} t cross join lateral (select ${show(table, 't')}) n
+              from ${getTableConfig(table).name} t cross join lateral (select ${selectShown(table, 't')}) n
              where t.integration_id = s.integration_id and t.${session} = s.id and ${condition} ${isNext}
              order by ${place} limit ${PART_ROWS}) found`;
   const next = `

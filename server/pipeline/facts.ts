@@ -50,7 +50,7 @@ export const ingestInput = z.object({
 export type IngestInput = z.output<typeof ingestInput> & {
   /**
    * The product itself found the facts. Those about erased users are left out, and the others are not refused with them. Their times may
-   * be ahead.
+   * be ahead, and one that is found again with other content is no conflict.
    */
   isOurs?: boolean;
   /** The rules on findings have judged the sessions, and do not judge them again. */

@@ -227,7 +227,8 @@ function applyBatch(
     rows.domainEvents.push(planned.event);
     rows.deliveries.push(...planned.deliveries);
   }
-  for (const conflict of draft.conflicts) {
+  // Two judgements of one session may find the same and have read other facts: the first one counts.
+  for (const conflict of input.isOurs ? [] : draft.conflicts) {
     log.warn(
       { integrationId: input.integrationId, ...conflict },
       'a fact came again with other content and was ignored',

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { EventTypeName } from '../../contract/events';
 import { MAX_WRITING_EVIDENCE_BYTES } from '../../contract/writing';
+import { ingestInput } from '../../server/pipeline/facts';
 import { Customer } from '../support/customer';
 import { OpenApiDocument } from '../support/document';
 import {
@@ -167,6 +168,19 @@ describe.each(CASES)('$type', ({ type, table, id, fact, other, payload, threshol
     expect([now[table], now.domain_events]).toEqual([rows[table], rows.domain_events]);
     expect(await readPayloads(type)).toEqual([payload]);
     expect(receiver.received).toHaveLength(1);
+  });
+
+  it('that the product found again, with other content, is no conflict to log', async () => {
+    const warn = vi.spyOn(server.service.log, 'warn');
+    const find = (found: Fact) =>
+      server.service.ingester.ingestFacts({
+        ...ingestInput.parse({ integrationId: customer.id, facts: [found] }),
+        isOurs: true,
+      });
+    await find(fact);
+    expect(await find(other)).toEqual(DUPLICATE);
+    expect(warn).not.toHaveBeenCalled();
+    expect(await readPayloads(type)).toEqual([payload]);
   });
 
   it('fires once if its fact is sent over many connections and processes at once', async () => {

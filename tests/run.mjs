@@ -10,6 +10,7 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { auditDependencies } from './dependency-audit.mjs';
 import { obtainChromium } from './support/browser.mjs';
+import { OLDEST_NODE } from './support/oldest-node.mjs';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const E2E = join(ROOT, 'tests', 'e2e');
@@ -86,13 +87,13 @@ function runNode(scriptAndArgs, limitMs, { env = {}, onOutput, isPatient = false
 }
 
 /** Runs the commands of a check one after the other, and prints their output in one piece when they have ended. */
-async function runCheck(name, ...commands) {
+async function runCheck(name, commands, env = {}) {
   let printed = '';
   let fault = null;
   const onOutput = (text) => {
     printed += text;
   };
-  for (const command of commands) fault ??= await runNode(command, CHECK_LIMIT_MS, { onOutput, isPatient: true });
+  for (const command of commands) fault ??= await runNode(command, CHECK_LIMIT_MS, { env, onOutput, isPatient: true });
   counts[fault ? 'failed' : 'passed']++;
   say(`\n— ${name}\n${printed}${fault ? `✗ ${name}: ${fault}` : `✓ ${name}`}`);
 }
@@ -169,12 +170,12 @@ function needsBrowser() {
   return paths.some((path) => path.startsWith(E2E) || E2E.startsWith(path));
 }
 
-const lint = () => runCheck('formatting and lint', LINT);
-if (isQuick) await Promise.all([lint(), runCheck('types', TYPEGEN, TYPES), runTests(null)]);
+const lint = () => runCheck('formatting and lint', [LINT]);
+if (isQuick) await Promise.all([lint(), runCheck('types', [TYPEGEN, TYPES]), runTests(null)]);
 else {
   const chromiumPath = needsBrowser() ? await obtainChromium(say) : null;
-  await Promise.all([lint(), runCheck('build', BUILD), runAudit()]);
-  await Promise.all([runCheck('types', TYPES), runTests(chromiumPath)]);
+  await Promise.all([lint(), runCheck('build', [BUILD], OLDEST_NODE), runAudit()]);
+  await Promise.all([runCheck('types', [TYPES]), runTests(chromiumPath)]);
 }
 if (unsteady.length > 0) say(`\n— passed at the second try only\n${unsteady.join('\n')}`);
 if (skipped.length > 0) say(`\n— skipped\n${skipped.join('\n')}`);

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { WAIT_LIMIT_MS } from './limits.mjs';
+import { OLDEST_NODE } from './oldest-node.mjs';
 import { findFreePort } from './ports';
 
 // The product as an operator runs it: its commands in separate processes, each with its own data directory.
@@ -71,7 +72,7 @@ function makeEnvironment(settings: Settings): Record<string, string | undefined>
   const inherited = Object.fromEntries(names.map((name) => [name, process.env[name]]));
   const npm = { npm_config_userconfig: join(tmpdir(), 'no-such-npmrc'), npm_config_update_notifier: 'false' };
   // As `npm start` sets it, for the floors of benchmarks and for commands too.
-  return { ...inherited, ...npm, MALLOC_ARENA_MAX: '2', ...settings };
+  return { ...inherited, ...npm, ...OLDEST_NODE, MALLOC_ARENA_MAX: '2', ...settings };
 }
 
 /** Makes a directory that `endProducts` removes. */

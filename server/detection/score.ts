@@ -2,8 +2,8 @@ import { type Finding, MAX_SEGMENTS, type ScoredSegment } from '../../contract/e
 import { createDeeds, type Deeds } from './deeds';
 import { createDocuments, type TraceDocuments } from './documents';
 import { type Features, mergeFeatures, sumUpDeeds } from './features';
+import { computeLogOdds, countFound } from './log-odds';
 import { isInsufficient } from './rules/insufficient-evidence';
-import { PEOPLE_GROUPS, type PeopleGroup } from './rules/people';
 import { mayHaveTouch, type RuleOutcome } from './rules/rule';
 import { RULE_SET_VERSION, RULES, type WeightedRule } from './rules/table';
 import { createTraceReader, type Segment } from './segments';
@@ -36,17 +36,6 @@ export interface Scorer {
   /** Says how each part of the session looks by itself, in their order: those in which behaviour could be measured. */
   listSegments(): ScoredSegment[];
 }
-
-/** The log odds of a session in which nothing is found: a score of 0.029. */
-export const SCORE_BASE = -3.5;
-/** What further findings of a group count, because they often have the same cause. */
-const SUPPORT = 0.25;
-/**
- * The score that a session without proof cannot pass on one group of rules, on too little to judge, or on what one group of
- * people can explain: below `bot`, 70 by default.
- */
-export const MAX_UNPROVEN_SCORE = 0.69;
-const MAX_UNPROVEN = Math.log(MAX_UNPROVEN_SCORE / (1 - MAX_UNPROVEN_SCORE));
 
 /**
  * Scores a session. The same trace gives the same bytes, whatever the order in which its batches arrived. Never throws on
@@ -225,7 +214,6 @@ function judgeSession(features: Features, parts: readonly Part[]): Judgement {
   };
 }
 
-const PEOPLE = Object.keys(PEOPLE_GROUPS) as PeopleGroup[];
 const INSUFFICIENT = RULES.findIndex(({ rule }) => rule.flag === 'insufficient-evidence');
 const BEHAVIOUR = RULES.map(
   ({ rule, weight }) => weight > 0 && rule.group !== 'environment' && rule.group !== 'network',
@@ -266,31 +254,6 @@ function findWorst(whole: Part, all: readonly Part[]): { logOdds: number; parts:
     if (corrected > worst.logOdds) worst = { logOdds: corrected, count: index + 1 };
   }
   return { logOdds: worst.logOdds, parts: ranked.slice(0, worst.count).map(({ part }) => part) };
-}
-
-function computeLogOdds(isFound: readonly boolean[], isThin: boolean): number {
-  const counted = countFound(isFound);
-  const logOdds = counted.reduce((sum, weight) => sum + weight, SCORE_BASE);
-  const found = RULES.filter((_, index) => counted[index]! > 0);
-  const isProven = found.some(({ isProof }) => isProof);
-  // Many people share a network, so it supports other findings but confirms none.
-  const telling = found.filter(({ rule }) => rule.group !== 'network');
-  const isBroad = new Set(telling.map(({ rule }) => rule.group)).size > 1;
-  const isOfPeople = PEOPLE.some((group) => telling.every(({ rule }) => group in rule.touches));
-  return isProven || (isBroad && !isThin && !isOfPeople) ? logOdds : Math.min(logOdds, MAX_UNPROVEN);
-}
-
-/** What each rule adds: its weight if it is the strongest found of its group, else a part of it. */
-function countFound(isFound: readonly boolean[]): number[] {
-  const strongest = new Map<string, number>();
-  for (const [index, { rule, weight }] of RULES.entries()) {
-    const best = strongest.get(rule.group);
-    if (isFound[index] && (best === undefined || weight > RULES[best]!.weight)) strongest.set(rule.group, index);
-  }
-  return RULES.map(({ rule, weight }, index) => {
-    if (!isFound[index]) return 0;
-    return strongest.get(rule.group) === index ? weight : weight * SUPPORT;
-  });
 }
 
 /** Joins what a rule says of the session and of its worst segments: what was found, else what it says of the session. */

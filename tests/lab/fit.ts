@@ -4,7 +4,7 @@ import { estimateRate, type Rate } from './interval';
 import { isHeldOut, type Judged, type JudgedSubject, THRESHOLDS } from './judge';
 
 // Fits the weights of the rules by logistic regression. Its penalty (L2) holds each weight near the one that reasoning gives,
-// so what the recordings say little about stays as it is. It keeps the form of server/detection/score.ts: the same base, a rule
+// so what the recordings say little about stays as it is. It keeps the form of server/detection/log-odds.ts: the same base, a rule
 // that is not the strongest of its group counts a quarter, no weight is negative, and proofs keep their weights, which follow
 // from what only programs do. Its only inputs are what rules found; segments are left out.
 

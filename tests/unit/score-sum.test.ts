@@ -6,8 +6,8 @@ import {
 } from '../../app/dashboard/[integrationId]/sessions/[sessionId]/unmeasured-words';
 import { chooseScaleEnd, isDecided, readUsualRange } from '../../app/dashboard/[integrationId]/sessions/usual-range';
 import { listVisits } from '../../server/demo/visits';
+import { MAX_UNPROVEN_SCORE, SCORE_BASE } from '../../server/detection/log-odds';
 import { RULE_SET_VERSION, RULES } from '../../server/detection/rules/table';
-import { MAX_UNPROVEN_SCORE, SCORE_BASE } from '../../server/detection/score';
 
 const SCORING = { base: SCORE_BASE, maxUnprovenScore: MAX_UNPROVEN_SCORE };
 const scoreOf = (logOdds: number) => Math.round(1_000 / (1 + Math.exp(-logOdds))) / 1_000;

@@ -1,8 +1,8 @@
 import type { Locator, Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Finding, SessionEvidence } from '../../../contract/evidence';
+import { SCORE_BASE } from '../../../server/detection/log-odds';
 import { RULES } from '../../../server/detection/rules/table';
-import { SCORE_BASE } from '../../../server/detection/score';
 import { settle } from '../../support/dashboard';
 import { scoredSession } from '../../support/facts';
 import { dashboard } from './shared-dashboard';

@@ -6,9 +6,10 @@ import { readBeacon } from '../../../server/detection/batch';
 import { findChange } from '../../../server/detection/change-point';
 import { anchorDocuments } from '../../../server/detection/documents';
 import { summariseEvents } from '../../../server/detection/events';
+import { SCORE_BASE } from '../../../server/detection/log-odds';
 import { readPresence } from '../../../server/detection/presence';
 import { RULES } from '../../../server/detection/rules/table';
-import { RULE_SET_VERSION, SCORE_BASE, scoreSegments, scoreTrace } from '../../../server/detection/score';
+import { RULE_SET_VERSION, scoreSegments, scoreTrace } from '../../../server/detection/score';
 import type { TraceBatch } from '../../../server/detection/trace';
 import { packNumbers } from '../../../server/detection/varints';
 import {

@@ -1,5 +1,5 @@
+import { MAX_UNPROVEN_SCORE, SCORE_BASE } from '../../../../server/detection/log-odds';
 import { RULE_SET_VERSION, RULES } from '../../../../server/detection/rules/table';
-import { MAX_UNPROVEN_SCORE, SCORE_BASE } from '../../../../server/detection/score';
 import type { Scoring } from './[sessionId]/score-sum';
 
 /** The words are Markdown for the documents. */

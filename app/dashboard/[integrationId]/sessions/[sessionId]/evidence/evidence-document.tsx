@@ -1,13 +1,13 @@
 import type { ReactNode } from 'react';
 import type { EvidenceReport } from '../../../../../../contract/evidence-report';
 import { RISK_WORDS } from '../../../../components/badge';
-import { joinClasses } from '../../../../components/classes';
 import { isolateName } from '../../../../components/direction';
 import { UTC } from '../../../../time-zone';
 import { nameAnomaly, sayAnomaly } from '../../../anomalies/anomaly-words';
 import { REASON_WORDS } from '../../verdict-words';
 import { showMilliseconds } from '../event-words';
 import { EvidenceFindings } from './evidence-findings';
+import { More, NOT_KNOWN, Table, TableRow, time, unbroken, Values } from './evidence-layout';
 import { showBothScores, showName, showPlain, showUtcInstant } from './evidence-words';
 
 /** The evidence of a session, for print. All of the report is in it. */
@@ -78,29 +78,6 @@ function Statements({ title, items }: { title: string; items: string[] }) {
   );
 }
 
-const NOT_KNOWN = <span className="text-faint">not known</span>;
-
-/** Names and values in two columns on paper and on wide screens. A wide value has a line for itself. */
-function Values({ values }: { values: [name: string, value: ReactNode, isWide?: 'wide'][] }) {
-  return (
-    <dl className="grid grid-cols-1 gap-x-8 gap-y-1 sm:grid-cols-2 print:grid-cols-2">
-      {values.map(([name, value, isWide]) => (
-        <div
-          key={name}
-          className={joinClasses(
-            'grid grid-cols-[6.5rem_minmax(0,1fr)] gap-2',
-            isWide && 'sm:col-span-2 print:col-span-2',
-          )}
-          data-block
-        >
-          <dt className="text-muted">{name}</dt>
-          <dd className="wrap-anywhere min-w-0">{value ?? NOT_KNOWN}</dd>
-        </div>
-      ))}
-    </dl>
-  );
-}
-
 const showThresholds = ({ mediumAt, botAt }: { mediumAt: number; botAt: number }) =>
   `medium from ${mediumAt}, bot from ${botAt}`;
 
@@ -135,65 +112,13 @@ function Summary({ report: { session, score, label } }: { report: EvidenceReport
   );
 }
 
-function Table({ head, children }: { head: string[]; children: ReactNode }) {
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard
-    <div tabIndex={0} className="overflow-x-auto print:overflow-visible">
-      <table className="w-full border-collapse text-left align-top">
-        <thead>
-          <tr>
-            {head.map((name) => (
-              <th
-                key={name}
-                scope="col"
-                className="border-line-strong border-b py-1 pr-3 font-medium text-muted text-xs"
-              >
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>{children}</tbody>
-      </table>
-    </div>
-  );
-}
-
-function Row({ cells }: { cells: ReactNode[] }) {
-  return (
-    <tr>
-      {cells.map((cell, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: cells have no other name
-        <td key={index} className="wrap-anywhere border-line border-b py-1 pr-3 align-top">
-          {cell}
-        </td>
-      ))}
-    </tr>
-  );
-}
-
-const time = (at: string) => (
-  <time key={at} dateTime={at} className="whitespace-nowrap">
-    {showUtcInstant(at)}
-  </time>
-);
-
-const unbroken = (text: string) => (
-  <span key={text} className="whitespace-nowrap">
-    {text}
-  </span>
-);
-
-const More = ({ of, hasMore }: { of: string; hasMore: boolean }) =>
-  hasMore && <p className="text-faint text-xs">There are more {of} than are listed here.</p>;
-
 function Scores({ report: { scores } }: { report: EvidenceReport }) {
   if (scores.list.length === 0) return <p>The session has no score.</p>;
   return (
     <>
       <Table head={['When', 'Score', 'Rules', 'Flags']}>
         {scores.list.map(({ scoredAt, botScore, ruleSetVersion, detectionFlags }) => (
-          <Row
+          <TableRow
             key={scoredAt}
             cells={[
               ...[time(scoredAt), unbroken(showBothScores(botScore)), unbroken(ruleSetVersion ?? 'no version')],
@@ -213,7 +138,7 @@ function Verdicts({ report: { verdicts, score } }: { report: EvidenceReport }) {
     <>
       <Table head={['When', 'Verdict', 'By', 'Reasons and notes', 'Score then', 'Thresholds then']}>
         {verdicts.list.map((verdict, index) => (
-          <Row
+          <TableRow
             // biome-ignore lint/suspicious/noArrayIndexKey: two verdicts may have the same time
             key={index}
             cells={[
@@ -273,7 +198,7 @@ function UserAndDevice({ report: { user, device, matches } }: { report: Evidence
       {matches.list.length > 0 && (
         <Table head={['Matched', 'User id', 'Confidence']}>
           {matches.list.map(({ userId, confidence, correlatedAt }) => (
-            <Row key={correlatedAt} cells={[time(correlatedAt), userId, `${confidence} of 1`]} />
+            <TableRow key={correlatedAt} cells={[time(correlatedAt), userId, `${confidence} of 1`]} />
           ))}
         </Table>
       )}
@@ -291,7 +216,7 @@ function Pages({ pages: { list, total, hasMore } }: { pages: EvidenceReport['pag
       </p>
       <Table head={['From', 'In front', 'Page']}>
         {list.map(({ url, at, spentMs }, index) => (
-          <Row
+          <TableRow
             // biome-ignore lint/suspicious/noArrayIndexKey: a page may be visited twice at once
             key={index}
             cells={[

@@ -1,9 +1,13 @@
 import { registerContextTests } from './dashboard/context';
 import { shareDashboard } from './dashboard/shared-dashboard';
+import { registerUnsavedVerdictTests } from './dashboard/unsaved-verdicts';
+import { prepareCases } from './dashboard/verdict-cases';
 import { registerVerdictTests } from './dashboard/verdicts';
 import { registerWhyTests } from './dashboard/why';
 
 shareDashboard();
 registerContextTests();
 registerWhyTests();
+prepareCases();
 registerVerdictTests();
+registerUnsavedVerdictTests();

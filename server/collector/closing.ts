@@ -4,6 +4,7 @@ import { RECORD_INTERVAL_MS } from './cuts';
 import { COMMIT_DELAY_MS } from './intake';
 import { documentNumber, packTrace } from './packing';
 import type { OpenSession, Progress } from './session-state';
+import type { PlannedSession } from './waiting-sessions';
 
 /** The most sessions that are taken at a time. */
 const MAX_TAKEN = 100;
@@ -12,42 +13,48 @@ const TAKEN_MS = 30_000;
 /** A batch that is not judged after this time was received by a process that died, or by one without timers. */
 const ABANDONED_MS = RECORD_INTERVAL_MS + 5_000;
 
-/** Takes sessions that are over, unless another process is at them. They are not taken again for 30 s. */
-export async function takeDueSessions(db: Database): Promise<{ keys: string[]; nowMs: number }> {
-  const rows = await db.query<{ key: string; now: string }>(TAKE_DUE, [MAX_TAKEN, TAKEN_MS]);
-  return { keys: rows.map(({ key }) => key), nowMs: rows[0] ? Date.parse(rows[0].now) : Date.now() };
+/**
+ * Takes sessions that are over, unless another process is at them. They are not taken again for 30 s. Those of `busy` integrations are
+ * left for later.
+ */
+export async function takeDueSessions(
+  db: Database,
+  busy: string[],
+): Promise<{ sessions: PlannedSession[]; nowMs: number }> {
+  const rows = await db.query<PlannedSession & { now: string }>(TAKE_DUE, [MAX_TAKEN, TAKEN_MS, JSON.stringify(busy)]);
+  const sessions = rows.map(({ key, integrationId }) => ({ key, integrationId }));
+  return { sessions, nowMs: rows[0] ? Date.parse(rows[0].now) : Date.now() };
 }
 
 const TAKE_DUE = `
   update collected_sessions set due_at = now() + $2::int * interval '1 ms'
    where key = any (array(
-     select key from collected_sessions where due_at <= now() order by due_at limit $1::int for update skip locked))
-  returning key, now() as now`;
+     select key from collected_sessions
+      where due_at <= now() and integration_id not in (select json_array_elements_text($3::text::json))
+      order by due_at limit $1::int for update skip locked))
+  returning key, integration_id as "integrationId", now() as now`;
 
 /**
  * Finds open sessions with batches that nobody judged, among those that arrived within the last `sinceMs`. With null, looks at
  * all batches, as a process does when it starts.
  */
-export async function findAbandonedSessions(db: Database, sinceMs: number | null): Promise<string[]> {
-  const rows =
-    sinceMs === null
-      ? await db.transact((query) => query<{ key: string }>(FIND_ALL_ABANDONED, []), { isLong: true })
-      : await db.query<{ key: string }>(FIND_ABANDONED, [ABANDONED_MS, ABANDONED_MS + COMMIT_DELAY_MS + sinceMs]);
-  return rows.map(({ key }) => key);
-}
+export const findAbandonedSessions = (db: Database, sinceMs: number | null): Promise<PlannedSession[]> =>
+  sinceMs === null
+    ? db.transact((query) => query<PlannedSession>(FIND_ALL_ABANDONED, []), { isLong: true })
+    : db.query<PlannedSession>(FIND_ABANDONED, [ABANDONED_MS, ABANDONED_MS + COMMIT_DELAY_MS + sinceMs]);
 
 const FIND_ABANDONED = `
-  select k.key from (
+  select k.key, c."integrationId" from (
     select distinct session_key as key from session_batches
      where received_at < now() - $1::int * interval '1 ms' and received_at > now() - $2::int * interval '1 ms') k
   cross join lateral (
-    select judged_at, closed_at, day from collected_sessions c where c.key = k.key limit 1) c
+    select integration_id as "integrationId", judged_at, closed_at, day from collected_sessions c where c.key = k.key limit 1) c
    where c.closed_at is null and exists (
     select 1 from session_batches b where b.day = c.day and b.session_key = k.key
        and b.received_at < now() - $1::int * interval '1 ms' and b.received_at > coalesce(c.judged_at, '-infinity'))`;
 
 const FIND_ALL_ABANDONED = `
-  select key from collected_sessions c
+  select key, integration_id as "integrationId" from collected_sessions c
    where due_at is not null and closed_at is null and exists (
      select 1 from session_batches b where b.day = c.day and b.session_key = c.key
         and b.received_at > coalesce(c.judged_at, '-infinity'))`;

@@ -74,8 +74,9 @@ export interface Collector {
 }
 
 const NO_PLACE: ClientPlace = { country: null, location: null };
-/** The most sessions that wait for a judgement in this process. */
+/** The most sessions that wait for a judgement in this process. From so many of one integration on, it begins no more. */
 const MAX_PLANNED = 50_000;
+const MAX_PLANNED_EACH = 20_000;
 const MAX_USER_AGENT_LENGTH = 2_048;
 
 /** Creates the process's collector. Starts nothing. */
@@ -140,6 +141,7 @@ export function createCollector(dependencies: {
     const network = mayBegin ? readNetwork(key, request.clientAddress) : NO_NETWORK;
     // First, so that a flood of forged sessions does not fill the counts of real ones.
     if (!hasToken && !newSessions.take(network.prefix ?? '')) return refuseForNow('network-limit');
+    if (!hasToken && schedule.count(integrationId) >= MAX_PLANNED_EACH) return refuseForNow('overload');
     if (!sessionBatches.take(sessionId)) return refuseForNow('session-limit');
     const userAgent = (request.userAgent ?? '').slice(0, MAX_USER_AGENT_LENGTH).toWellFormed();
     const place = mayBegin ? readPlace(request) : NO_PLACE;
@@ -216,7 +218,7 @@ export function createCollector(dependencies: {
     if (receivedAt === null || isClosed) return;
     if (isNewSession && !sessions.get(sessionKey)) metrics.countCollectedSession();
     sessions.addBatch(session, stored, { ...batch, receivedAtMs: Date.parse(receivedAt) });
-    schedule.notice(sessionKey, batch.x === 1);
+    schedule.notice({ key: sessionKey, integrationId: session.integrationId }, batch.x === 1);
   }
 
   function refuse(message: string): CollectAnswer {

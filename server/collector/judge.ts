@@ -12,17 +12,11 @@ import { compactSession } from './closing';
 import { planCut, RECORD_INTERVAL_MS, readSession, repeatFacts, type SessionLimits } from './cuts';
 import { findReplay } from './replays';
 import type { OpenSession, OpenSessions, Progress } from './session-state';
+import type { JudgeRequest } from './waiting-sessions';
 
 export interface Judge {
   /** Judges a session: writes the next cut if there is something to tell, then sends its facts. Answers when to judge it again. */
   judge(key: string, request: JudgeRequest): Promise<JudgeResult>;
-}
-
-export interface JudgeRequest {
-  /** The database's time; null: when the session's last batch arrived. */
-  nowMs: number | null;
-  /** The session was found due or abandoned: all its batches are read, and a time to look again is written. */
-  isDue: boolean;
 }
 
 export interface JudgeResult {

@@ -1,7 +1,13 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
-import type { Judge, JudgeRequest } from './judge';
+import type { Judge } from './judge';
 import { createTimeBudget } from './limits';
 import type { OpenSessions } from './session-state';
+import {
+  createWaitingSessions,
+  type JudgeRequest,
+  type PlannedJudgement,
+  type PlannedSession,
+} from './waiting-sessions';
 
 /** A session is judged at most this often. */
 const JUDGE_EVERY_MS = 2_000;
@@ -22,29 +28,26 @@ const FIRST_MS = 0.2;
 
 export interface Schedule {
   /** Has a session judged, because a batch of it arrived: at once if the batch ends the session. */
-  notice(key: string, isLast: boolean): void;
+  notice(session: PlannedSession, isLast: boolean): void;
   /** Has sessions judged at once, because they are over by the database's time `nowMs`. With null, they were left behind. */
-  take(keys: string[], nowMs: number | null): void;
-  /** Counts the sessions that wait. */
-  count(): number;
-  /** Counts those of them that are over. */
-  countOver(): number;
+  take(sessions: PlannedSession[], nowMs: number | null): void;
+  /** Counts the sessions that wait, of an integration or of all. */
+  count(integrationId?: string): number;
+  /** Counts those of them that are over, of each integration that has some. */
+  countOver(): Map<string, number>;
   /** Without timers: judges everything that waits. With timers: waits for the judgements that run. */
   flush(): Promise<void>;
   /** Starts nothing more, and waits for what runs. */
   stop(): Promise<void>;
 }
 
-interface Waiting extends JudgeRequest {
-  /** When it may be judged, on the monotonic clock, which nobody sets back. */
-  atMs: number;
-}
-
 /** Creates the process's schedule of judgements. A session is never judged twice at the same time. */
 export function createSchedule(judge: Judge, sessions: OpenSessions, hasTimers: boolean): Schedule {
-  const waiting = new Map<string, Waiting>();
+  const waiting = createWaitingSessions();
   const running = new Map<string, Promise<void>>();
   let timer: NodeJS.Timeout | null = null;
+  /** When it was looked last, more sessions were ready than may run at the same time. */
+  let isFull = false;
   let isStopped = false;
   /** How long the judgements of the running turn of the event loop are expected to take. */
   let turnMs = 0;
@@ -63,63 +66,81 @@ export function createSchedule(judge: Judge, sessions: OpenSessions, hasTimers: 
     turnMs += expectedMs;
   }
 
-  function plan(key: string, request: Waiting) {
-    const known = waiting.get(key);
-    waiting.set(key, {
-      atMs: Math.min(request.atMs, known?.atMs ?? request.atMs),
-      nowMs: request.nowMs ?? known?.nowMs ?? null,
-      isDue: request.isDue || (known?.isDue ?? false),
-    });
+  function plan(session: PlannedSession, judgement: PlannedJudgement) {
+    waiting.add(session, judgement);
     if (hasTimers && !isStopped) timer ??= setInterval(startReady, TICK_MS, false).unref();
   }
 
-  function startReady(isForced: boolean) {
+  /** Whether a session may start now. Those that must be read first wait for their share of the process. */
+  const createCheck = (isForced: boolean) => {
     const nowMs = performance.now();
     const isReading = isForced || readingTime.hasTime();
-    for (const [key, { atMs, ...request }] of waiting) {
-      if (running.size >= MAX_RUNNING || isStopped) return;
-      if ((atMs > nowMs && !isForced) || running.has(key)) continue;
-      if (!isReading && request.nowMs === null && !sessions.has(key)) continue;
-      waiting.delete(key);
-      running.set(key, run(key, request));
+    return (key: string, judgement: PlannedJudgement) =>
+      (isForced || judgement.atMs <= nowMs) &&
+      !running.has(key) &&
+      (isReading || judgement.nowMs !== null || sessions.has(key));
+  };
+
+  function startReady(isForced: boolean) {
+    const mayStart = createCheck(isForced);
+    isFull = running.size >= MAX_RUNNING;
+    if (isFull || isStopped) return;
+    for (const { judgement, ...session } of waiting.take(mayStart)) {
+      start(session, judgement);
+      isFull = running.size >= MAX_RUNNING;
+      if (isFull) return;
     }
-    if (waiting.size > 0 || timer === null) return;
+    if (waiting.count() > 0 || timer === null) return;
     clearInterval(timer);
     timer = null;
   }
 
-  async function run(key: string, request: JudgeRequest) {
+  /** Starts a session at once, without a look at all that wait, unless some of them could start too. */
+  function startSoon(session: PlannedSession) {
+    const judgement = waiting.get(session);
+    if (!judgement || isFull || isStopped || running.size >= MAX_RUNNING || !createCheck(false)(session.key, judgement))
+      return;
+    waiting.remove(session);
+    start(session, judgement);
+  }
+
+  function start(session: PlannedSession, request: JudgeRequest) {
+    running.set(session.key, run(session, request));
+  }
+
+  async function run(session: PlannedSession, request: JudgeRequest) {
+    const { key } = session;
     await waitForTurn(key);
     const isKnown = sessions.has(key);
     const { againInMs } = await judge.judge(key, request);
     running.delete(key);
-    const session = isKnown ? undefined : sessions.get(key);
-    if (session) readingTime.spend(session.readingMs + session.judgementMs);
+    const read = isKnown ? undefined : sessions.get(key);
+    if (read) readingTime.spend(read.readingMs + read.judgementMs);
     if (againInMs !== null && hasTimers)
-      plan(key, { atMs: performance.now() + Math.max(againInMs, TICK_MS), nowMs: null, isDue: false });
+      plan(session, { atMs: performance.now() + Math.max(againInMs, TICK_MS), nowMs: null, isDue: false });
   }
 
   return {
-    notice(key, isLast) {
-      const session = isLast ? undefined : sessions.get(key);
+    notice(planned, isLast) {
+      const session = isLast ? undefined : sessions.get(planned.key);
       const pauseMs = Math.max(JUDGE_EVERY_MS, (session?.usualJudgementMs ?? 0) / MAX_SHARE);
       const atMs = session ? session.judgedAtMs + pauseMs : 0;
-      plan(key, { atMs, nowMs: null, isDue: false });
-      if (hasTimers && atMs <= performance.now()) startReady(false);
+      plan(planned, { atMs, nowMs: null, isDue: false });
+      if (hasTimers) startSoon(planned);
     },
-    take(keys, nowMs) {
-      for (const key of keys) plan(key, { atMs: 0, nowMs, isDue: true });
+    take(taken, nowMs) {
+      for (const session of taken) plan(session, { atMs: 0, nowMs, isDue: true });
       if (hasTimers) startReady(false);
     },
-    count: () => waiting.size,
-    countOver: () => [...waiting.values()].filter(({ nowMs }) => nowMs !== null).length,
+    count: waiting.count,
+    countOver: waiting.countOver,
     async flush() {
       // With timers, sessions may wait for a later time, and need no help.
       if (hasTimers) return void (await Promise.all(running.values()));
       do {
         startReady(true);
         await Promise.all(running.values());
-      } while (waiting.size > 0 && !isStopped);
+      } while (waiting.count() > 0 && !isStopped);
     },
     async stop() {
       isStopped = true;

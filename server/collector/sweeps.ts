@@ -19,8 +19,9 @@ export interface Sweeps {
 const SWEEP_DUE_MS = 1_000;
 const SWEEP_UNSENT_MS = 2_000;
 const SWEEP_ABANDONED_MS = 5_000;
-/** The most sessions that wait for their close in this process. */
-const MAX_BACKLOG = 500;
+/** The most sessions that wait for their close in this process, and of one integration: others' are looked for behind them. */
+const MAX_BACKLOG = 1_000;
+const MAX_BACKLOG_EACH = 500;
 /** Longer than the pause between two runs of the cron. */
 const SWEEP_EVERY_MINUTE_MS = 90_000;
 
@@ -39,29 +40,32 @@ export function createSweeps(dependencies: {
   /** Takes the sessions that are over, as many as this process can close soon. */
   async function takeDue(): Promise<number> {
     let count = 0;
-    while (schedule.countOver() < MAX_BACKLOG && !isStopped) {
-      const { keys, nowMs } = await takeDueSessions(db);
-      if (keys.length === 0) break;
-      count += keys.length;
-      schedule.take(keys, nowMs);
+    while (!isStopped) {
+      const over = [...schedule.countOver()];
+      if (over.reduce((sum, [, waiting]) => sum + waiting, 0) >= MAX_BACKLOG) break;
+      const busy = over.filter(([, waiting]) => waiting >= MAX_BACKLOG_EACH).map(([integrationId]) => integrationId);
+      const { sessions: taken, nowMs } = await takeDueSessions(db, busy);
+      if (taken.length === 0) break;
+      count += taken.length;
+      schedule.take(taken, nowMs);
     }
     return count;
   }
 
   async function takeAbandoned(sinceMs: number | null): Promise<number> {
-    const keys = await findAbandonedSessions(db, sinceMs);
-    schedule.take(keys, null);
-    return keys.length;
+    const abandoned = await findAbandonedSessions(db, sinceMs);
+    schedule.take(abandoned, null);
+    return abandoned.length;
   }
 
   /** Sends the facts of cuts whose process died before it could. */
   async function takeUnsent(sinceMs: number | null): Promise<number> {
     const cuts = await findUnsentCuts(db, sinceMs);
-    for (const { key: sessionKey, version } of cuts) {
+    for (const { version, ...cut } of cuts) {
       // If this process wrote the cut, it is about to send the facts itself.
-      if (sessions.get(sessionKey)?.version === version) continue;
-      sessions.drop(sessionKey);
-      schedule.notice(sessionKey, true);
+      if (sessions.get(cut.key)?.version === version) continue;
+      sessions.drop(cut.key);
+      schedule.notice(cut, true);
     }
     return cuts.length;
   }

@@ -1,5 +1,6 @@
 import type { Database } from '../../db/client';
 import { COMMIT_DELAY_MS } from './intake';
+import type { PlannedSession } from './waiting-sessions';
 
 // Whether the facts of a session's latest cut were committed. They are committed together, so one of them says it, and nothing
 // is written for this.
@@ -32,8 +33,7 @@ export const IS_UNSENT = `
        when ${IS_CORRELATED} then correlation.exists is null
        else false end`;
 
-export interface UnsentCut {
-  key: string;
+export interface UnsentCut extends PlannedSession {
   version: number;
 }
 
@@ -46,7 +46,7 @@ export const findUnsentCuts = (db: Database, sinceMs: number | null): Promise<Un
     ? db.transact((query) => query<UnsentCut>(FIND_ALL_UNSENT, []), { isLong: true })
     : db.query<UnsentCut>(FIND_UNSENT, [SENDING_MS, SENDING_MS + COMMIT_DELAY_MS + sinceMs]);
 
-const UNSENT = `select c.key, c.version from collected_sessions c ${JOIN_SENT} where ${IS_UNSENT} and c.due_at is not null`;
+const UNSENT = `select c.key, c.integration_id as "integrationId", c.version from collected_sessions c ${JOIN_SENT} where ${IS_UNSENT} and c.due_at is not null`;
 
 const FIND_UNSENT = `${UNSENT} and c.judged_at < now() - $1::int * interval '1 ms'
      and c.judged_at > now() - $2::float8 * interval '1 ms'`;

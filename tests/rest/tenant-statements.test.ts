@@ -157,6 +157,8 @@ function findComparedKeys(tree: unknown, isCompared = false): ColumnName[] {
     )?.String;
     return isCompared && name && /^(integration_id|integrationId)$/.test(name.sval) ? [name] : [];
   }
+  // What leaves integrations out binds no statement to the others.
+  if ((node.BoolExpr as { boolop?: string } | undefined)?.boolop === 'NOT_EXPR') return [];
   if (node.SubLink) {
     const { testexpr, subselect } = node.SubLink;
     return [...findComparedKeys(testexpr, true), ...findComparedKeys(subselect)];

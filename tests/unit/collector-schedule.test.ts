@@ -8,6 +8,9 @@ import { createSessions, type OpenSession, type OpenSessions } from '../../serve
 const JUDGEMENT_MS = 10;
 const SESSIONS = 30;
 
+const sessionOf = (integrationId: string) => (key: string | number) => ({ key: String(key), integrationId });
+const own = sessionOf('int_1');
+
 it('requests are answered between judgements, however many sessions are ready', async () => {
   let judged = 0;
   const judge = async () => {
@@ -20,7 +23,7 @@ it('requests are answered between judgements, however many sessions are ready', 
   const sessions = { has: () => true, get: () => session } as unknown as OpenSessions;
   const schedule = createSchedule({ judge }, sessions, true);
   schedule.take(
-    Array.from({ length: SESSIONS }, (_, n) => String(n)),
+    Array.from({ length: SESSIONS }, (_, n) => own(n)),
     null,
   );
   const perTurn: number[] = [];
@@ -45,18 +48,60 @@ it('sessions that do not fit into memory are judged later, but neither those tha
   const session = { judgedAtMs: 0, readingMs: 500, judgementMs: 500, usualJudgementMs: 500 } as OpenSession;
   const sessions = { has, get: () => session } as unknown as OpenSessions;
   const schedule = createSchedule(judge, sessions, true);
-  for (let n = 0; n < 40; n++) schedule.notice(`read ${n}`, true);
+  for (let n = 0; n < 40; n++) schedule.notice(own(`read ${n}`), true);
   await sleep(200);
   // Those that began together, in the seconds that may be used at once.
   const begun = judged.length;
   expect(begun).toBeLessThan(40);
-  schedule.notice('kept', true);
-  schedule.take(['over'], Date.now());
-  schedule.take(['left behind'], null);
+  schedule.notice(own('kept'), true);
+  schedule.take([own('over')], Date.now());
+  schedule.take([own('left behind')], null);
   await sleep(200);
   expect(judged.slice(begun)).toEqual(['kept', 'over']);
-  expect([schedule.count(), schedule.countOver()]).toEqual([41 - begun, 0]);
+  expect([schedule.count(), [...schedule.countOver()]]).toEqual([41 - begun, []]);
   await schedule.stop();
+});
+
+describe('many sessions of one integration', () => {
+  const MANY = 300;
+  const flood = Array.from({ length: MANY }, (_, n) => sessionOf('int_flooded')(`flood ${n}`));
+  const others = ['int_1', 'int_2'].flatMap((id) => [0, 1, 2].map((n) => sessionOf(id)(`${id} ${n}`)));
+  const sessions = { has: () => true, get: () => undefined } as unknown as OpenSessions;
+
+  it.each(['over', 'noticed'])('delay none of another, whether they are %s', async (how) => {
+    const judged: string[] = [];
+    const judge: Judge = {
+      async judge(key) {
+        judged.push(key);
+        await nextTurn();
+        return { againInMs: null, isClosed: false };
+      },
+    };
+    const schedule = createSchedule(judge, sessions, true);
+    const plan = (all: typeof flood) => {
+      if (how === 'over') schedule.take(all, Date.now());
+      else for (const session of all) schedule.notice(session, true);
+    };
+    plan(flood);
+    plan(others);
+    expect([schedule.count('int_2'), schedule.count('int_3')]).toEqual([3, 0]);
+    await vi.waitFor(() => expect(judged).toHaveLength(MANY + others.length), { timeout: 60_000 });
+    // Those that had begun before, and three rounds of turns.
+    const lastPlace = Math.max(...others.map(({ key }) => judged.indexOf(key)));
+    expect(lastPlace).toBeLessThan(32 + 9);
+    expect(judged.filter((key) => key.startsWith('flood'))).toEqual(flood.map(({ key }) => key));
+    expect(schedule.count()).toBe(0);
+    await schedule.stop();
+  });
+
+  it('that are over are counted for each', async () => {
+    const judge = vi.fn(() => new Promise<never>(() => {}));
+    const schedule = createSchedule({ judge }, sessions, true);
+    schedule.take(flood, Date.now());
+    schedule.take(others, Date.now());
+    // 32 are under way, which are the first of each.
+    expect(Object.fromEntries(schedule.countOver())).toEqual({ int_flooded: MANY - 32, int_1: 3, int_2: 3 });
+  });
 });
 
 describe('a session whose judgements take long', () => {
@@ -74,7 +119,7 @@ describe('a session whose judgements take long', () => {
     sessions.get('1')!.judgedAtMs -= PAUSE_MS;
     const judge = vi.fn(async () => ({ againInMs: null, isClosed: false }));
     const schedule = createSchedule({ judge }, sessions, true);
-    schedule.notice('1', false);
+    schedule.notice(own(1), false);
     await nextTurn();
     await nextTurn();
     await schedule.stop();

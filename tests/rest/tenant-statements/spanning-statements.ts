@@ -170,17 +170,17 @@ export const SPANNING: { reason: string; text: RegExp; spans: string[] }[] = [
   },
   {
     reason: 'a sweep looks for sessions whose process died, for all tenants',
-    text: /^select k\.key from \( select distinct session_key as key from session_batches/,
+    text: /^select k\.key, c\."integrationId" from \( select distinct session_key as key from session_batches/,
     spans: ['c/c'],
   },
   {
     reason: 'a process that starts looks for sessions that were left behind, for all tenants',
-    text: /^select key from collected_sessions c where due_at is not null/,
+    text: /^select key, integration_id as "integrationId" from collected_sessions c where due_at is not null/,
     spans: ['c'],
   },
   {
     reason: 'a sweep looks for cuts whose process died before it sent their facts, for all tenants',
-    text: /^select c\.key, c\.version from collected_sessions c left join lateral/,
+    text: /^select c\.key, c\.integration_id as "integrationId", c\.version from collected_sessions c left join lateral/,
     spans: ['c'],
   },
   {

@@ -42,6 +42,8 @@ export interface Features extends TraceSource, PressesByOrigin {
   hasPen: boolean;
   /** Whether somebody, or a program, pressed with a mouse. */
   hasMouse: boolean;
+  /** Whether other parts of the session show taps of somebody far away (`isTapping`). */
+  isTapped: boolean;
   moves: Moves;
   /** Times of keys and presses, how many of them are multiples of 100 ms, and which tenths of a millisecond they have (bits). */
   times: { count: number; coarse: number; tenths: number };
@@ -81,6 +83,7 @@ const MERGES: { [Name in keyof Features]: Merge<Features[Name]> } = {
   hasTouch: either,
   hasPen: either,
   hasMouse: either,
+  isTapped: either,
   moves: mergeFields<Moves>({
     count: add,
     mismatched: add,
@@ -131,6 +134,7 @@ export function sumUpDeeds(source: TraceSource, deeds: Deeds): Features {
     hasTouch,
     hasPen: presses.some(({ pointer }) => pointer === 'pen'),
     hasMouse: presses.some(({ pointer, isTrusted }) => pointer === 'mouse' && isTrusted),
+    isTapped: false,
     moves: { ...moves },
     times: { ...times },
     keyCount: keys.length,

@@ -4,7 +4,7 @@ import { createDocuments, type TraceDocuments } from './documents';
 import { type Features, mergeFeatures, sumUpDeeds } from './features';
 import { computeLogOdds, countFound } from './log-odds';
 import { isInsufficient } from './rules/insufficient-evidence';
-import { mayHaveTouch, type RuleOutcome } from './rules/rule';
+import { isTapping, mayHaveTouch, type RuleOutcome } from './rules/rule';
 import { RULE_SET_VERSION, RULES, type WeightedRule } from './rules/table';
 import { createTraceReader, type Segment } from './segments';
 import { MAX_MOMENTS } from './statistics';
@@ -175,6 +175,7 @@ const TRAITS: readonly Trait[] = [
   // Keyboards on the screen write long after a touch, also on the next page.
   { shows: ({ hasTouch }) => hasTouch, matters: () => true, assumed: { hasTouch: true } },
   { shows: ({ hasMouse }) => hasMouse, matters: mayHaveTouch, assumed: { hasMouse: true } },
+  { shows: isTapping, matters: ({ keyHolds }) => keyHolds.times.count > 0, assumed: { isTapped: true } },
 ];
 
 /** Parts as they were last judged with what other parts show. */

@@ -77,7 +77,7 @@ export const PEOPLE_MARKS: Record<PeopleGroup, PeopleMarks> = {
       ...['keys.heldMs', 'presses.heldMs', 'mousePresses.unapproached', 'mousePresses.holds', 'silentPauses'],
       ...NO_KEYBOARD,
     ],
-    manners: [PEOPLE['eye tracker or switch']!],
+    manners: [PEOPLE['eye tracker or switch']!, { ...PEOPLE['eye tracker or switch']!, holdMs: () => 100 }],
   },
   dictation: {
     changes: [
@@ -113,6 +113,10 @@ export const PEOPLE_MARKS: Record<PeopleGroup, PeopleMarks> = {
     manners: [
       { ...PEOPLE['remote desktop']!, network: 16_509 },
       { ...FROM_TABLET, network: 16_509 },
+      // It can move the mouse of the desktop like a trackpad.
+      { ...FROM_TABLET, network: 16_509, approach: 'slow', isCoalesced: true },
+      // Some clients send a tap as a press that takes a fixed time.
+      { ...FROM_TABLET, network: 16_509, holdMs: () => 60 },
       { ...PEOPLE['remote desktop']!, ...PEOPLE['kiosk in full screen']!, holdMs: uniform(20, 90) },
     ],
   },

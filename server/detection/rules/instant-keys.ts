@@ -1,6 +1,7 @@
+import type { Features } from '../features';
 import { computeMedian } from '../statistics';
-import { decide, hasCoarseClock, mayTypeOnScreen, NOT_MEASURED, type Rule } from './rule';
-import { isEnoughTyping, isSlowTyping, TYPING_EXEMPTIONS, TYPING_REFERENCE } from './typing';
+import { decide, hasCoarseClock, isTapping, mayTypeOnScreen, NOT_MEASURED, type Rule } from './rule';
+import { isAtPaceOfHands, isEnoughTyping, isSlowTyping, TYPING_EXEMPTIONS, TYPING_REFERENCE } from './typing';
 
 export const instantKeysRule: Rule = {
   ...{ flag: 'instant-keys', group: 'typing', expected: 'a median of 30 ms or more, or one key in ten held that long' },
@@ -9,19 +10,27 @@ export const instantKeysRule: Rule = {
     'does something else when it is held (home row modifiers, Auto Shift) release those keys at once, but not all keys.',
   needs:
     '10 keys in a text area, or 40 in all, so more than a typed password or a scanned card, without what a text ' +
-    'expander types; a clock that is not rounded to 100 ms',
+    'expander types; a clock that is not rounded to 100 ms; and not keys at the pace of hands, with Shift for capitals, beside a ' +
+    'mouse that jumps to what it presses and misses its middle, as where a tablet is tapped that controls a remote desktop',
   plainly:
     'Keys were released as soon as they were pressed. Fingers take longer; a tablet that controls a remote desktop ' +
     'does not tell how long.',
-  exempts: TYPING_EXEMPTIONS,
+  exempts: {
+    ...TYPING_EXEMPTIONS,
+    'screen-reader': 'presses that assistive technology can have made only keep it from speaking',
+    'slow-machine': 'moves that are missing only keep it from speaking',
+  },
   touches: {
-    'remote-desktop': 'the keyboard on the screen of a tablet presses and releases each key of the desktop at once',
+    'remote-desktop':
+      'the keyboard on the screen of a tablet presses and releases each key of the desktop at once; where it is tapped, this ' +
+      'is not judged, but a tablet can move the mouse like a trackpad, too',
   },
   reference: TYPING_REFERENCE,
   judge(features) {
     const { keyHolds } = features;
     if (!isEnoughTyping(keyHolds) || isSlowTyping(keyHolds) || hasCoarseClock(features) || mayTypeOnScreen(features))
       return NOT_MEASURED;
+    if (isFromTablet(features)) return NOT_MEASURED;
     const median = computeMedian(keyHolds.times);
     const { marked, count, momentsMs } = keyHolds.suspected;
     return decide(marked / count >= MIN_INSTANT_SHARE, median, momentsMs);
@@ -29,3 +38,7 @@ export const instantKeysRule: Rule = {
 };
 
 const MIN_INSTANT_SHARE = 0.9;
+
+/** Whether the keyboard on the screen of a tablet may write here, on the desktop that the tablet controls: hands do, and with Shift. */
+const isFromTablet = (features: Features): boolean =>
+  isTapping(features) && features.unshiftedCapitals.marked === 0 && isAtPaceOfHands(features.keyIntervals);

@@ -17,13 +17,13 @@ export const instantPressRule: Rule = {
     zoom: 'a page that is zoomed or pinched is not taken for one on an emulated screen',
     'pixel-ratio': 'a page that fills its screen is at the top of it, at any ratio',
     'tap-to-click': 'a short press counts only where something else about it is odd',
-    'switch-access': 'a short press counts only where something else about it is odd',
     'screen-reader': 'presses that assistive technology can have made are not judged',
-    'remote-desktop': 'presses keep about the length that they have at the desk',
     'developer-tools': 'a hand that touches by a mouse holds its button',
   },
   touches: {
     dictation: 'voice control presses and releases at once',
+    'switch-access': 'software that presses for a switch, or for eyes that rest, can hold each press equally long',
+    'remote-desktop': 'a tap on a tablet can become a press of the desktop that is always equally long',
   },
   reference: null,
   judge(features) {

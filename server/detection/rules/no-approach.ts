@@ -1,5 +1,5 @@
 import { findPresses } from '../mouse-presses';
-import { decide, judgeShare, NOT_MEASURED, type Rule } from './rule';
+import { decide, isMovingFreely, judgeShare, NOT_MEASURED, type Rule } from './rule';
 
 export const noApproachRule: Rule = {
   ...{ flag: 'no-approach', group: 'pointer', expected: 'below 0.6 of the presses' },
@@ -23,9 +23,6 @@ export const noApproachRule: Rule = {
     const unapproached = findPresses(features, 'unapproached');
     if (unapproached.count < 3) return NOT_MEASURED;
     // Somebody who moves the mouse a lot approaches what is pressed, wherever the moves were counted.
-    const isMoving = features.moves.count > findPresses(features, 'count') * MAX_MOVES_PER_PRESS;
-    return isMoving ? decide(false, 0, []) : judgeShare(unapproached, { needed: 3, share: 0.6 });
+    return isMovingFreely(features) ? decide(false, 0, []) : judgeShare(unapproached, { needed: 3, share: 0.6 });
   },
 };
-
-const MAX_MOVES_PER_PRESS = 6;

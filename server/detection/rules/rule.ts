@@ -101,6 +101,25 @@ export function hasPlainPixels(features: Features): boolean {
   return farthest <= PINCH_TOLERANCE_PX;
 }
 
+const MAX_MOVES_PER_PRESS = 6;
+
+/** Whether the mouse moves much more than to what it presses. */
+export const isMovingFreely = (features: Features): boolean =>
+  features.moves.count > Math.max(1, findPresses(features, 'count')) * MAX_MOVES_PER_PRESS;
+
+const MIN_TAPPED_SHARE = 0.6;
+
+/**
+ * Whether the mouse jumps to what it presses, and misses its middle: as where fingers tap on a tablet that controls this desktop.
+ */
+export function isTapping(features: Features): boolean {
+  const unapproached = findPresses(features, 'unapproached');
+  const centred = findPresses(features, 'centred');
+  const isJumping = unapproached.marked > 0 && unapproached.marked >= unapproached.count * MIN_TAPPED_SHARE;
+  const isExact = centred.marked > 0 && centred.marked >= centred.count * MIN_TAPPED_SHARE;
+  return features.isTapped || (isJumping && !isExact && !isMovingFreely(features));
+}
+
 const COARSE_SHARE = 0.9;
 
 /** Whether the browser rounds times to 100 ms, as some do for privacy. Then no short time can be measured. */

@@ -1,3 +1,4 @@
+import { computeDeviation, computeMean, computeMedian } from '../statistics';
 import type { Typing } from '../typing';
 import type { Rule } from './rule';
 
@@ -24,3 +25,15 @@ export const isEnoughTyping = ({ times, multiline }: Typing): boolean =>
 
 /** Whether somebody chooses key after key, as with a switch, an eye tracker or an on-screen keyboard. */
 export const isSlowTyping = ({ times, slow }: Typing): boolean => slow * 2 >= times.count;
+
+const MIN_INTERVAL_MS = 40;
+const MIN_VARIATION = 0.3;
+
+export function measureVariation({ times }: Typing): number {
+  const mean = computeMean(times);
+  return mean > 0 ? computeDeviation(times) / mean : 0;
+}
+
+/** Whether keys follow each other as slowly and as unevenly as hands press them. */
+export const isAtPaceOfHands = (intervals: Typing): boolean =>
+  computeMedian(intervals.times) >= MIN_INTERVAL_MS && measureVariation(intervals) >= MIN_VARIATION;

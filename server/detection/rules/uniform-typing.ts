@@ -1,6 +1,12 @@
-import { computeDeviation, computeMean, computeMedian } from '../statistics';
 import { decide, hasCoarseClock, mayTypeOnScreen, NOT_MEASURED, type Rule } from './rule';
-import { isEnoughTyping, isSlowTyping, TYPING_EXEMPTIONS, TYPING_REFERENCE } from './typing';
+import {
+  isAtPaceOfHands,
+  isEnoughTyping,
+  isSlowTyping,
+  measureVariation,
+  TYPING_EXEMPTIONS,
+  TYPING_REFERENCE,
+} from './typing';
 
 export const uniformTypingRule: Rule = {
   ...{ flag: 'uniform-typing', group: 'typing', expected: 'a variation of 0.3 or more' },
@@ -23,12 +29,6 @@ export const uniformTypingRule: Rule = {
       mayTypeOnScreen(features)
     )
       return NOT_MEASURED;
-    const mean = computeMean(times);
-    const variation = mean > 0 ? computeDeviation(times) / mean : 0;
-    const isFast = computeMedian(times) < MIN_INTERVAL_MS;
-    return decide(isFast || variation < MIN_VARIATION, variation, suspected.momentsMs);
+    return decide(!isAtPaceOfHands(keyIntervals), measureVariation(keyIntervals), suspected.momentsMs);
   },
 };
-
-const MIN_INTERVAL_MS = 40;
-const MIN_VARIATION = 0.3;

@@ -208,6 +208,18 @@ describe('a person with a touch screen', () => {
   });
 });
 
+describe('a person with a tablet that controls the desktop', () => {
+  /** Taps and keys that nobody holds. */
+  const tapping: Manner = { ...PEOPLE['remote desktop']!, holdMs: () => 1, dwellMs: () => 1 };
+  const writing: Manner = { ...tapping, approach: 'none', presses: 'keyboard' };
+
+  it('is not suspected, also while only the keyboard is used', () => {
+    for (const seed of SEEDS) expect(scoreTrace(imitate(tapping, seed)).botScore).toBeLessThan(MEDIUM);
+    const judgement = scoreTrace(imitateTasks([tapping, writing, writing]));
+    expect(judgement.detectionFlags).toEqual(['no-approach']);
+  });
+});
+
 describe('a session', () => {
   it('that a program takes over after ten minutes is a bot, and the evidence says when', () => {
     const { botScore, findings } = scoreTrace(

@@ -30,6 +30,9 @@ const spoken =
 /** Words that a dictation program types one by one, as it hears them. */
 const streamed = (count: number, kind = 'letter', pauseMs = (i: number) => 220 + 23 * (i % 5)): Build =>
   keys(count, { kind, heldMs: 1, gapMs: (i) => (i % 6 === 0 ? pauseMs(i) : 3) });
+/** Presses that the mouse jumps to, as taps on a tablet become on the desktop that it controls. */
+const taps = presses(4, {}, { moves: 1 });
+const exactTaps = presses(4, { offsetX10: 0, offsetY10: 0 }, { moves: 1 });
 /** Strokes of a stenographer, each of which writes a word at once, and some of them a phrase. */
 const stroked =
   (count: number): Build =>
@@ -132,6 +135,13 @@ export const TYPING_CASES: Record<string, Case[]> = {
   'instant-keys': [
     ['keys that are released at once', 'found', keys(10, { heldMs: 2 })],
     ['many in a single line', 'found', keys(40, { heldMs: 2, field: 0 })],
+    ['keys of a tablet that is tapped and controls the desktop', 'notMeasured', both(taps, keys(40, { heldMs: 2 }))],
+    ['the same beside a mouse that moves to what it presses', 'found', both(presses(4), keys(40, { heldMs: 2 }))],
+    ['beside one that moves a lot', 'found', both(taps, idle(4_000), keys(40, { heldMs: 2 }))],
+    ['beside presses in the exact middle', 'found', both(exactTaps, keys(40, { heldMs: 2 }))],
+    ['in a beat', 'found', both(taps, keys(40, { heldMs: 2, gapMs: () => 110 }))],
+    ['faster than hands', 'found', both(taps, keys(200, { heldMs: 2, gapMs: (i) => 5 + 15 * (i % 3) }))],
+    ['capitals without Shift', 'found', both(taps, keys(40, { heldMs: 2, kind: 'capital' }))],
     ['keys that are held', 'notFound', keys(10)],
     ['a keyboard that sends most keys when they are tapped', 'notFound', tapped(100)],
     ['a program that holds a key now and then', 'found', tapped(100, (i) => i % 20 > 0)],

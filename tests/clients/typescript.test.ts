@@ -1,7 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { transform } from 'esbuild';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import type * as entry from '../../clients/typescript/src/index';
 import { correlated, scoredSession } from '../support/facts';
 import { type Receiver, startReceiver } from '../support/receiver';
 import { startTestServer, type TestServer } from '../support/server';
@@ -132,6 +133,7 @@ describe('a call that fails', () => {
     ['get after many 503', 'object', 7],
     ['get after 429', 'object', 2],
     ['get after 429 without a time', 'object', 2],
+    ['get after 429 with a date', 'object', 2],
     ['put after a cut', { mediumAt: 40, botAt: 70 }, 2],
     ['patch after 503 and 429', 'n', 3],
     ['label after a cut', 'bot', 3],
@@ -140,6 +142,8 @@ describe('a call that fails', () => {
     ['test after a cut', 'Delivered', 2],
     // The second answer is 404, because the first attempt deleted it.
     ['delete after a cut', 'undefined', 2],
+    ['delete after 500', 'undefined', 2],
+    ['no timeout', 'object', 1],
     ['timeout, then an answer', 'object', 2],
     ['answer that stalls', 'object', 2],
     ['export of a user that takes long', 1, 1],
@@ -170,22 +174,33 @@ describe('a call that fails', () => {
     ['nothing', { name: 'ApiError', status: 204, code: 'UNEXPECTED_ANSWER' }, 1],
     ['a page where nothing is answered', { name: 'ApiError', status: 200, code: 'UNEXPECTED_ANSWER' }, 1],
     ['bad idempotency key', { name: 'BotDetectionError' }, 0],
+    ['long idempotency key', { name: 'BotDetectionError' }, 0],
+    ['one page from a cursor', { name: 'InvalidRequestError', field: 'cursor' }, 1],
     ['field', { name: 'InvalidRequestError', code: 'INVALID_REQUEST', field: 'pageSize', hasRequestId: true }, 1],
     ['unknown', { name: 'NotFoundError', code: 'NOT_FOUND', field: null, hasRequestId: true }, 1],
+    ['error that breaks off', { name: 'NotFoundError', status: 404, code: 'UNEXPECTED_ANSWER' }, 1],
     ['impossible id', { name: 'BotDetectionError' }, 0],
+    // It would be the path of the list.
+    ['empty id', { name: 'BotDetectionError' }, 0],
     ['half a character', { name: 'BotDetectionError' }, 0],
     ['wrong key', { name: 'AuthenticationError', code: 'INVALID_API_KEY', hasRequestId: true }, 1],
     ['patch after 500', { name: 'ServerError', status: 500 }, 1],
     ['patch after a cut', { name: 'ConnectionError' }, 1],
     ['create after a cut', { name: 'SecretLostError', webhookId: expect.stringMatching(/^whk_/) }, 2],
+    ['rotate after a cut', { name: 'SecretLostError', webhookId: expect.stringMatching(/^whk_/) }, 2],
     ['delete of nothing', { name: 'NotFoundError' }, 1],
     ['delete of nothing after 429', { name: 'NotFoundError' }, 2],
     ['erasure of nobody after a cut', { name: 'NotFoundError' }, 2],
-    ['timeout', { name: 'TimeoutError' }, 2],
+    ['timeout', { name: 'TimeoutError', timeoutMs: 300 }, 2],
+    ['timeout of the call', { name: 'TimeoutError', timeoutMs: 100 }, 1],
+    ['timeout of an export', { name: 'TimeoutError', timeoutMs: 100 }, 1],
     // The reason of AbortSignal.timeout.
     ['cancelled', { name: 'TimeoutError', code: DOMException.TIMEOUT_ERR }, 1],
     ['cancelled in a pause', { name: 'Enough' }, 1],
+    ['cancelled in an error', { name: 'TimeoutError', code: DOMException.TIMEOUT_ERR }, 1],
     ['cancelled before', { name: 'Enough' }, 0],
+    ['csv that is cancelled by its signal', { name: 'Enough' }, 1],
+    ['csv that is cancelled before', { name: 'Enough' }, 0],
     ['export that breaks off', { name: 'ConnectionError' }, 1],
     ['csv that breaks off', { name: 'ConnectionError' }, 1],
     ['csv without an end', { name: 'ConnectionError' }, 1],
@@ -195,8 +210,14 @@ describe('a call that fails', () => {
     ['export that stalls', { name: 'TimeoutError' }, 1],
     ['export of a user that stalls', { name: 'TimeoutError' }, 1],
     ['list that takes long', { name: 'TimeoutError' }, 1],
-    ['bad key', { name: 'BotDetectionError' }, 0],
-    ['bad address', { name: 'BotDetectionError' }, 0],
+    ...['"\\n"', '" "', '"é"'].map((end): [string, Record<string, unknown>, number] => [
+      `bad key: ${end}`,
+      { name: 'BotDetectionError' },
+      0,
+    ]),
+    ...['password', 'user', 'query', 'fragment', 'scheme', 'text'].map(
+      (what): [string, Record<string, unknown>, number] => [`bad address: ${what}`, { name: 'BotDetectionError' }, 0],
+    ),
     ['bad region', { name: 'BotDetectionError' }, 0],
   ])('throws a typed error after as many attempts as it may make: %s', (name, error, requests) => {
     expect(observed[name]).toMatchObject({ error, requests });
@@ -204,6 +225,17 @@ describe('a call that fails', () => {
 
   it('is no empty page: a list goes on while hasMore is true', () => {
     expect(observed['empty page']).toMatchObject({ value: 1, requests: 3 });
+  });
+
+  it('limits the wait for each part of a file, not what is done with it', () => {
+    expect(observed.readLater).toBe(29);
+  });
+
+  it('leaves nothing behind: no connection, no timer, nothing at the signal; and sends nothing that nobody reads', () => {
+    expect(observed['export that is left']).toMatchObject({ requests: 1, areEnded: true });
+    expect(observed['all with one signal']).toMatchObject({ value: 0, requests: 5 });
+    expect(observed.timers).toBe(0);
+    expect(observed['csv that nobody reads']).toMatchObject({ requests: 0 });
   });
 
   it('waits as long as Retry-After says', () => {
@@ -241,6 +273,34 @@ describe('a call that fails', () => {
   it('sends the key nowhere else: not after a redirect, not in an error, not where a client is printed', () => {
     expect(elsewhere.received).toEqual([]);
     expect(observed.showsKey).toBe(false);
+  });
+});
+
+describe('an answer that arrives byte by byte', () => {
+  const user = { id: 'ä€😀', sessions: ['–'] };
+  const answerWith = async (type: string, text: string) => {
+    const body = new ReadableStream({
+      start(stream) {
+        for (const byte of new TextEncoder().encode(text)) stream.enqueue(Uint8Array.of(byte));
+        stream.close();
+      },
+    });
+    vi.stubGlobal('fetch', async () => new Response(body, { headers: { 'content-type': type } }));
+    const { createClient } = await client.load<typeof entry>('index');
+    return createClient({ apiKey: 'k', baseUrl: 'http://api.invalid' });
+  };
+  afterEach(() => void vi.unstubAllGlobals());
+
+  it('is read as it is: rows, a file and a user', async () => {
+    const line = JSON.stringify(user);
+    const rows = (await answerWith('application/x-ndjson', `${line}\n${line}\n`)).exports.users();
+    const read: unknown[] = [];
+    for await (const row of rows) read.push(row);
+    expect(read).toEqual([user, user]);
+    const csv = (await answerWith('text/csv', 'id\r\nä€😀\r\n')).exports.users({ format: 'csv' });
+    expect(await new Response(csv).text()).toBe('id\r\nä€😀\r\n');
+    const exported = (await answerWith('application/json', JSON.stringify({ data: user }))).users.export('ada');
+    expect(await exported).toEqual(user);
   });
 });
 

@@ -22,11 +22,6 @@ export class Deadline {
     return this.#controller.signal;
   }
 
-  /** Whether the caller cancelled. */
-  get isCancelled(): boolean {
-    return this.#callerSignal?.aborted === true;
-  }
-
   /** Gives the whole time again. */
   restart(): void {
     this.pause();

@@ -1,4 +1,5 @@
 // Calls through a relay that breaks requests as it is told. Prints for each call its outcome and the requests that arrived.
+import { getEventListeners } from 'node:events';
 import { inspect } from 'node:util';
 import { createClient } from 'bot-detection-client';
 
@@ -7,6 +8,7 @@ const client = createClient({ apiKey: KEY, baseUrl: `${RELAY}/` });
 const hasty = createClient({ apiKey: KEY, baseUrl: RELAY, timeoutMs: 300, maxRetries: 1 });
 /** For calls that succeed at the second attempt, also on a machine that is slow. */
 const calm = createClient({ apiKey: KEY, baseUrl: RELAY, timeoutMs: 3_000, maxRetries: 1 });
+const steady = createClient({ apiKey: KEY, baseUrl: RELAY, timeoutMs: 5_000, maxRetries: 0 });
 const seen = {};
 /** Pauses are as short as chance permits, except where they are measured. */
 let chance = 0;
@@ -24,8 +26,9 @@ async function observe(name, faults, call) {
     (value) => ({ value }),
     (error) => {
       inspected.push(inspect(error, { depth: 9, showHidden: true }), String(error.stack), JSON.stringify(error));
-      const { name, status, code, field, requestId, retryAfterSeconds, webhookId } = error;
-      return { error: { name, status, code, field, hasRequestId: Boolean(requestId), retryAfterSeconds, webhookId } };
+      const { name, status, code, field, requestId, retryAfterSeconds, timeoutMs, webhookId } = error;
+      const hasRequestId = Boolean(requestId);
+      return { error: { name, status, code, field, hasRequestId, retryAfterSeconds, timeoutMs, webhookId } };
     },
   );
   const requests = await plan();
@@ -71,6 +74,7 @@ await observe(
 );
 await observe('get after 429', [status(429, { 'retry-after': '1' })], getStats);
 await observe('get after 429 without a time', [status(429)], getStats);
+await observe('get after 429 with a date', [status(429, { 'retry-after': 'Wed, 21 Oct 2026 07:28:00 GMT' })], getStats);
 await observe('get after 429 for long', [status(429, { 'retry-after': '61' })], getStats);
 for (const code of [400, 401, 402, 403, 404]) await observe(`get after ${code}`, [status(code)], getStats);
 await observe('redirect', [status(307, { location: ELSEWHERE })], getStats);
@@ -95,9 +99,12 @@ await observe(
 );
 await observe('page without a cursor', [page([], { hasMore: true, limit: 1 })], () => readAll(client.users.list()));
 await observe('page that leads to itself', [page([], more), page([], more)], () => readAll(client.users.list()));
+await observe('one page from a cursor', [], () => client.sessions.list({ cursor: 'c' }).page());
 await observe('field', [], () => client.sessions.list({ pageSize: 0 }).page());
 await observe('unknown', [], () => client.sessions.get('no such/session'));
+await observe('error that breaks off', ['cut-after'], () => client.sessions.get('no such/session'));
 await observe('impossible id', [], () => client.sessions.get('..'));
+await observe('empty id', [], () => client.webhooks.delete(''));
 await observe('half a character', [], () => client.sessions.get('a\ud83d'));
 await observe('wrong key', [], () => createClient({ apiKey: `${KEY}x`, baseUrl: RELAY }).stats.get());
 
@@ -107,6 +114,7 @@ const label = (options) => async () => (await client.sessions.label(id, { verdic
 await observe('label after a cut', ['cut-after', status(503)], label());
 await observe('label with a key', ['cut-after'], label({ idempotencyKey: 'mine' }));
 await observe('bad idempotency key', [], label({ idempotencyKey: 'a\n' }));
+await observe('long idempotency key', [], label({ idempotencyKey: 'a'.repeat(256) }));
 seen.labels = (await readAll(client.auditLog.list())) - entries;
 
 const body = { url: RECEIVER, eventType: 'BotDetected' };
@@ -116,24 +124,39 @@ const update = async () => (await client.webhooks.update(webhook.id, { name: 'n'
 await observe('patch after 500', [status(500)], update);
 await observe('patch after a cut', ['cut-before'], update);
 await observe('patch after 503 and 429', [status(503), status(429, { 'retry-after': '1' })], update);
+await observe('rotate after a cut', ['cut-after'], () => client.webhooks.rotateSecret(webhook.id));
 await observe('put after a cut', ['cut-after'], () => client.riskThresholds.update({ mediumAt: 40, botAt: 70 }));
 await observe('test after a cut', ['cut-after'], async () => (await client.webhooks.test(webhook.id)).status);
 seen.deliveries = await readAll(client.webhooks.listDeliveries(webhook.id));
 await observe('create after a cut', ['cut-after'], () => client.webhooks.create(body));
 seen.webhooks = (await client.webhooks.list()).length;
 await observe('delete after a cut', ['cut-after'], async () => typeof (await client.webhooks.delete(webhook.id)));
+await observe(
+  'delete after 500',
+  [status(500), status(404)],
+  async () => typeof (await client.webhooks.delete('whk_1')),
+);
 await observe('delete of nothing', [], () => client.webhooks.delete(webhook.id));
 await observe('delete of nothing after 429', [status(429)], () => client.webhooks.delete(webhook.id));
 await observe('erasure of nobody after a cut', ['cut-before', status(404)], () => client.users.erase('nobody'));
 
 await observe('timeout', ['hang', 'hang'], () => hasty.stats.get());
+await observe('timeout of the call', ['hang'], () => steady.stats.get({ timeoutMs: 100 }));
+await observe('timeout of an export', ['hang'], () => readAll(steady.exports.users({}, { timeoutMs: 100 })));
+await observe('no timeout', [], async () => typeof (await steady.stats.get({ timeoutMs: Infinity })));
 await observe('timeout, then an answer', ['hang'], async () => typeof (await calm.stats.get()));
-const steady = createClient({ apiKey: KEY, baseUrl: RELAY, timeoutMs: 5_000, maxRetries: 0 });
 const readUser = async () => (await steady.users.export('ada')).sessions.length;
+// Rows are read on after longer than the time limit: it is for the wait, not for what is done with them.
+const unhurried = steady.exports.sessions();
+await unhurried.next();
 await observe('export of a user that takes long', ['slowly'], readUser);
+seen.readLater = await readAll(unhurried).catch(({ name }) => name);
 await observe('export of a user that stalls', ['stall-after'], readUser);
 await observe('list that takes long', ['slowly'], () => steady.webhooks.list());
 await observe('cancelled', ['hang'], () => client.stats.get({ signal: AbortSignal.timeout(100) }));
+await observe('cancelled in an error', ['stall-after'], () =>
+  client.sessions.get('no such/session', { signal: AbortSignal.timeout(200) }),
+);
 const own = new AbortController();
 const pausing = observe('cancelled in a pause', [status(429, { 'retry-after': '60' })], () =>
   client.stats.get({ signal: own.signal }),
@@ -168,10 +191,42 @@ await observe('csv that is cancelled', ['hang'], async () => {
   await sleep(200);
   return done;
 });
+const given = new AbortController();
+await observe('csv that is cancelled by its signal', ['hang'], () => {
+  setTimeout(() => given.abort(Object.assign(new Error('enough'), { name: 'Enough' })), 100);
+  return readAll(client.exports.users(csv, { signal: given.signal }));
+});
+await observe('csv that is cancelled before', [], () => readAll(client.exports.users(csv, { signal: given.signal })));
+await observe('export that is left', ['stall-after'], async () => {
+  for await (const _ of client.exports.sessions()) break;
+  await sleep(200);
+});
+await observe('csv that nobody reads', [], async () => {
+  client.exports.users(csv);
+  await sleep(50);
+});
+const { signal } = new AbortController();
+await observe('all with one signal', [status(503), 'pass', status(404)], async () => {
+  await client.stats.get({ signal });
+  await client.sessions.get('s', { signal }).catch(() => {});
+  await readAll(client.exports.users({}, { signal }));
+  await readAll(client.exports.users(csv, { signal }));
+  await client.exports.users(csv, { signal }).cancel();
+  return getEventListeners(signal, 'abort').length;
+});
 
 for (const apiKey of [`${KEY}\n`, `${KEY} `, `${KEY}é`])
-  await observe('bad key', [], async () => createClient({ apiKey, baseUrl: RELAY }));
-await observe('bad address', [], async () => createClient({ apiKey: KEY, baseUrl: `http://u:${KEY}@127.0.0.1/` }));
+  await observe(`bad key: ${JSON.stringify(apiKey.at(-1))}`, [], async () => createClient({ apiKey, baseUrl: RELAY }));
+const addresses = {
+  password: `http://:${KEY}@127.0.0.1/`,
+  user: `http://${KEY}@127.0.0.1/`,
+  query: `${RELAY}/?a=${KEY}`,
+};
+Object.assign(addresses, { fragment: `${RELAY}/#${KEY}`, scheme: 'ftp://127.0.0.1/', text: 'api.example.com' });
+for (const [what, baseUrl] of Object.entries(addresses))
+  await observe(`bad address: ${what}`, [], async () => createClient({ apiKey: KEY, baseUrl }));
 await observe('bad region', [], async () => createClient({ apiKey: KEY, baseUrl: { us: RELAY }, region: 'eu' }));
+// What would keep the process alive: the time limits of calls that are over.
+seen.timers = process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
 seen.showsKey = inspected.some((text) => text?.includes(KEY));
 process.stdout.write(JSON.stringify(seen));

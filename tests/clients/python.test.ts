@@ -81,7 +81,7 @@ print(json.dumps([m.requires("bot-detection-client"), r.files("bot_detection").j
   it('is formatted, and its types and those of all programs are right', async (context) => {
     const found = requireClient(context);
     await run(found.tools, ['-m', 'black', '--check', '--quiet', 'clients/python/src']);
-    const programs = ['scenarios_async.py', 'scenarios_sync.py', 'cancellation.py', 'serve.py', 'start.py'];
+    const programs = ['scenarios_async.py', 'scenarios_sync.py', 'cancellation.py', 'rules.py', 'serve.py', 'start.py'];
     const files = ['-p', 'bot_detection'];
     expect(await checkPythonTypes(found, files)).toEqual([]);
     expect(await checkPythonTypes(found, [...programs, ...readExamples().keys()])).toEqual([]);
@@ -182,7 +182,8 @@ describe.each(['sync', 'async'])('the %s client', (kind) => {
       true,
       true,
       expect.any(String),
-      [],
+      // Nothing more is read of a file that was left, and its connection has ended.
+      [true],
       [broken, broken, inLine, foreign, inLine],
     ]);
   });
@@ -209,11 +210,13 @@ describe.each(['sync', 'async'])('the %s client', (kind) => {
         1,
       ]),
       deleted: 2,
+      // Nothing of these was lost, or more is gone than the repeat can tell.
+      missed: [1, 2, 2].map((requests) => ['NotFoundError', requests]),
     });
   });
 
   it('repeats a POST with the same idempotency key, so that it has one effect', async (context) => {
-    expect(await play(context, 'one_effect')).toEqual([3, 1, true, 'whsec_', 3, 'my own']);
+    expect(await play(context, 'one_effect')).toEqual([3, 1, true, 'whsec_', true, 3, 'my own']);
   });
 
   it('ends a request after its timeout, also while an answer trickles in', async (context) => {
@@ -253,6 +256,27 @@ describe('the async client', () => {
       ...[['cancelled', true], [true], ['cancelled', true], [true], 'timed out', SESSIONS],
       ...['IncompleteFileError', 'IncompleteFileError'],
     ]);
+  });
+});
+
+describe('what needs no server', () => {
+  it('is so: how answers are read, when requests are sent again, what is refused', async (context) => {
+    const wrong = (count: number, name = 'ValueError') => Array(count).fill(name);
+    expect(JSON.parse(await runProgram(context, 'rules.py'))).toEqual({
+      pages: [false, wrong(5, 'UnexpectedAnswerError')],
+      contents: [{ id: 's' }, { status: 'ok' }, null, ...wrong(3, 'UnexpectedAnswerError')],
+      errors: [['C', 'f'], ['C', null], ...Array(3).fill(['UNKNOWN', null])].map((rest) => [true, 500, ...rest]),
+      retry_after: [7, 0, 999_999_999, ...Array(7).fill(null)],
+      requests: [255, wrong(4), { pageSize: '5' }],
+      // None is in its error, because it may have a password.
+      addresses: [Array(7).fill(false), 'https://us.example.com', wrong(2), wrong(4)],
+      deliveries: [
+        ...['BotDetected BotDetected', 'UnknownEvent Later', 'TestDelivery TestDelivery'],
+        ...Array(4).fill('BotDetected BotDetected'),
+        ...['body', 'body', 'body', 'signature', 'signature', ...wrong(3)],
+      ],
+      pauses: [[0.5, 1, 2, 4, 8, 8], [0.5, 1, 2, 4, 8, 8, 0.5].map((longest) => [0, longest]), 60.5, null],
+    });
   });
 });
 

@@ -1,6 +1,6 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Inngest } from 'inngest';
+import { type Inngest, NonRetriableError } from 'inngest';
 import postgres from 'postgres';
 import { describe, expect, it, vi } from 'vitest';
 import { openSocket } from '../../../db/postgres-internals';
@@ -193,6 +193,61 @@ export function registerDatabaseFaultTests(): void {
       engine.job((select json_build_object('run', id, 'turn', 0) from engine.run), now())])`;
       await eventually(async () => expect(await sql`select from graphile_worker.jobs`).toHaveLength(1));
       expect(calls).toBe(1);
+    });
+
+    it('calls nothing for such a job of a failed run, or of a step that is done', async () => {
+      const calls: string[] = [];
+      let end = () => {};
+      const isEnding = new Promise<void>((resolve) => {
+        end = resolve;
+      });
+      const { client } = await startTestApp((client) => [
+        client.createFunction({ id: 'failing', triggers: [{ event: 'fail' }] }, async () => {
+          calls.push('failing');
+          throw new NonRetriableError('always');
+        }),
+        client.createFunction({ id: 'parallel', triggers: [{ event: 'go' }] }, async ({ step }) => {
+          await Promise.all([
+            step.run('short', async () => void calls.push('short')),
+            step.run('long', async () => {
+              calls.push('long');
+              await isEnding;
+            }),
+          ]);
+        }),
+      ]);
+      await client.send([{ name: 'fail' }, { name: 'go' }]);
+      await eventually(async () => {
+        expect(await sql`select from engine.run where status = 'Failed'`).toHaveLength(1);
+        expect(await sql`select from engine.step`).toHaveLength(1);
+        expect(calls).toContain('long');
+        expect(await sql`select from graphile_worker.jobs`).toHaveLength(1);
+      });
+      await sql`select graphile_worker.add_jobs(array_agg(engine.job(
+        json_build_object('run', run.id, 'turn', run.turn, 'step', step.id), now())))
+        from engine.run left join engine.step on step.run_id = run.id`;
+      await eventually(async () => expect(await sql`select from graphile_worker.jobs`).toHaveLength(1));
+      end();
+      await eventually(async () => expect(await sql`select from graphile_worker.jobs`).toHaveLength(0));
+      expect(calls.sort()).toEqual(['failing', 'long', 'short']);
+    });
+
+    it('calls no onFailure for a run that another process has taken over', async () => {
+      let failures = 0;
+      const { client } = await startTestApp((client) => [
+        client.createFunction(
+          { id: 'f', triggers: [{ event: 'go' }], onFailure: async () => void failures++ },
+          async () => {
+            await sql`update engine.run set turn = turn + 1`;
+            throw new NonRetriableError('always');
+          },
+        ),
+      ]);
+      await client.send({ name: 'go' });
+      await eventually(async () =>
+        expect(await sql`select from graphile_worker.jobs where last_error like '%taken it over%'`).toHaveLength(1),
+      );
+      expect([await countRuns(), failures]).toEqual([1, 0]);
     });
 
     it('runs a job whose worker never learned that it has the job', async () => {

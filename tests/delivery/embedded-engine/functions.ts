@@ -56,6 +56,47 @@ export function registerFunctionTests(): void {
   });
 
   describe('failures', () => {
+    it('have all attempts for each step and after a sleep, also in a process that takes the run over there', async () => {
+      /** Of each call its own, and as another process would read it. */
+      const attempts: number[] = [];
+      const readAttempt = async (attempt: number) =>
+        void attempts.push(attempt, (await sql`select attempt from engine.run`)[0]!.attempt);
+      let hasFailed = false;
+      const { client } = await startTestApp((client) => [
+        client.createFunction({ id: 'f', triggers: [{ event: 'go' }] }, async ({ step, attempt }) => {
+          if (!hasFailed) {
+            hasFailed = true;
+            throw new RetryAfterError('not yet', 0);
+          }
+          await step.sleepUntil('nap', new Date(0));
+          await step.run('first', async () => {
+            if (attempt > 0) return;
+            await readAttempt(attempt);
+            throw new RetryAfterError('not yet', 0);
+          });
+          await step.run('second', () => readAttempt(attempt));
+        }),
+      ]);
+      await client.send({ name: 'go' });
+      await eventually(() => expect(attempts).toEqual([0, 0, 0, 0]));
+    });
+
+    it('of a parallel step are as many as the function says', async () => {
+      const calls: number[] = [];
+      const { client } = await startTestApp((client) => [
+        client.createFunction({ id: 'f', triggers: [{ event: 'go' }], retries: 1 }, async ({ step, attempt }) => {
+          const fail = () => {
+            calls.push(attempt);
+            throw new RetryAfterError('never', 0);
+          };
+          await Promise.all([step.run('bad', fail), step.run('good', () => 1)]);
+        }),
+      ]);
+      await client.send({ name: 'go' });
+      await eventually(async () => expect(await sql`select from engine.run where status = 'Failed'`).toHaveLength(1));
+      expect(calls).toEqual([0, 1]);
+    });
+
     it('retries as often as the function says, then fails the run and calls onFailure once', async () => {
       const attempts: number[] = [];
       const failures: unknown[] = [];

@@ -15,14 +15,19 @@ import type { OpenSession, OpenSessions, Progress } from './session-state';
 import type { JudgeRequest } from './waiting-sessions';
 
 export interface Judge {
-  /** Judges a session: writes the next cut if there is something to tell, then sends its facts. Answers when to judge it again. */
-  judge(key: string, request: JudgeRequest): Promise<JudgeResult>;
+  /**
+   * Judges a session: writes the next cut if there is something to tell, then sends its facts. Answers when to judge it again. One that
+   * must be read and is large is judged only if it may be.
+   */
+  judge(key: string, request: JudgeRequest, mayBeLarge: () => boolean): Promise<JudgeResult>;
 }
 
 export interface JudgeResult {
   /** In how many milliseconds to judge the session again although nothing arrives. Null: when something arrives. */
   againInMs: number | null;
   isClosed: boolean;
+  /** It is large, and was not judged. */
+  isPutOff?: true;
 }
 
 const DONE: JudgeResult = { againInMs: null, isClosed: false };
@@ -41,10 +46,11 @@ export function createJudge(dependencies: {
   const { db, log, metrics, ingester, sessions, limits } = dependencies;
   const writeCut = createCutWriter(db);
 
-  async function judge(key: string, request: JudgeRequest): Promise<JudgeResult> {
+  async function judge(key: string, request: JudgeRequest, mayBeLarge: () => boolean): Promise<JudgeResult> {
     for (let tries = 1; tries <= MAX_TRIES; tries++) {
-      const session = sessions.get(key) ?? (await sessions.load(key));
+      const session = sessions.get(key) ?? (await sessions.load(key, mayBeLarge));
       if (!session) return DONE;
+      if (session === 'large') return { ...DONE, isPutOff: true };
       const result = await judgeOnce(session, request);
       if (result) return result;
       // Another process wrote a cut, or is about to. Go on from there.
@@ -122,9 +128,9 @@ export function createJudge(dependencies: {
   }
 
   return {
-    async judge(key, request) {
+    async judge(key, request, mayBeLarge) {
       try {
-        return await judge(key, request);
+        return await judge(key, request, mayBeLarge);
       } catch (error) {
         log[findFaultLevel(error)]({ err: error }, 'a session could not be judged');
         return { againInMs: isUnavailable(error) ? RETRY_MS : RETRY_FAULT_MS, isClosed: false };

@@ -48,6 +48,12 @@ export function createSchedule(judge: Judge, sessions: OpenSessions, hasTimers: 
   let timer: NodeJS.Timeout | null = null;
   /** When it was looked last, more sessions were ready than may run at the same time. */
   let isFull = false;
+  /**
+   * Sessions that must be read and are large, and the one of them that is judged: one at a time. 32 at once would take hundreds of
+   * megabytes, and no request would be answered meanwhile.
+   */
+  const large = new Set<string>();
+  let runningLarge: string | null = null;
   let isStopped = false;
   /** How long the judgements of the running turn of the event loop are expected to take. */
   let turnMs = 0;
@@ -78,6 +84,7 @@ export function createSchedule(judge: Judge, sessions: OpenSessions, hasTimers: 
     return (key: string, judgement: PlannedJudgement) =>
       (isForced || judgement.atMs <= nowMs) &&
       !running.has(key) &&
+      !(runningLarge !== null && large.has(key)) &&
       (isReading || judgement.nowMs !== null || sessions.has(key));
   };
 
@@ -110,10 +117,20 @@ export function createSchedule(judge: Judge, sessions: OpenSessions, hasTimers: 
 
   async function run(session: PlannedSession, request: JudgeRequest) {
     const { key } = session;
+    const mayBeLarge = () => {
+      runningLarge ??= key;
+      return runningLarge === key;
+    };
+    if (large.delete(key)) mayBeLarge();
     await waitForTurn(key);
     const isKnown = sessions.has(key);
-    const { againInMs } = await judge.judge(key, request);
+    const { againInMs, isPutOff } = await judge.judge(key, request, mayBeLarge);
     running.delete(key);
+    if (runningLarge === key) runningLarge = null;
+    if (isPutOff) {
+      large.add(key);
+      return plan(session, { ...request, atMs: 0 });
+    }
     const read = isKnown ? undefined : sessions.get(key);
     if (read) readingTime.spend(read.readingMs + read.judgementMs);
     if (againInMs !== null && hasTimers)

@@ -92,14 +92,16 @@ const DEFAULT_THRESHOLDS: RiskThresholds = { mediumAt: 40, botAt: 70 };
  * read from the database when they are judged.
  */
 const MAX_KEPT_BYTES = 64 * 1024 * 1024;
+/** A session that takes more is large. An hour of somebody who writes without a pause takes about as much. */
+const LARGE_BYTES = 2 * 1024 * 1024;
 export interface OpenSessions {
   get(key: string): OpenSession | undefined;
   /** Whether a session is in memory. */
   has(key: string): boolean;
   /** Adds a batch that was stored, if the session is in memory or begins with it. */
   addBatch(session: NewSession, stored: StoredBatch, batch: KeptBatch): void;
-  /** Reads an open session. Null if there is none, or if its close is complete. */
-  load(key: string): Promise<OpenSession | null>;
+  /** Reads an open session. Null if there is none, or if its close is complete; `large` if it is and may not be. */
+  load(key: string, mayBeLarge: () => boolean): Promise<OpenSession | 'large' | null>;
   /** Reads the batches that reached other processes. */
   refresh(session: OpenSession): Promise<void>;
   /** Notes how long a judgement took, and frees what it has forgotten. */
@@ -163,16 +165,19 @@ export function createSessions(db: Database): OpenSessions {
     if (kept.get(session.key) === session) bytes += added;
   }
 
-  async function readBatches(session: OpenSession, sinceMs: number) {
+  /** Answers whether the session was read to its end: one that may not be large is left at that point. */
+  async function readBatches(session: OpenSession, sinceMs: number, mayBeLarge = () => true): Promise<boolean> {
     const upToMs = findLastArrival(session);
     const rows = await db.query<BatchRow>(READ_BATCHES, [session.day, session.key, new Date(sinceMs).toISOString()]);
     const startedAtMs = performance.now();
     for (const { document, sequence, receivedAt, body } of rows) {
       const row = { d: documentId(document), n: sequence, receivedAtMs: Date.parse(receivedAt) };
       if (!session.documents.has(row)) addTo(session, unpackBatch(body, row));
+      if (session.bytes > LARGE_BYTES && !mayBeLarge()) return false;
     }
     session.readingMs = performance.now() - startedAtMs;
     session.readUpToMs = upToMs;
+    return true;
   }
 
   return {
@@ -192,14 +197,14 @@ export function createSessions(db: Database): OpenSessions {
       else arriving.get(key)?.push(batch);
       trim();
     },
-    async load(key) {
+    async load(key, mayBeLarge) {
       arriving.set(key, []);
       try {
         const [row] = await db.query<SessionRow>(READ_SESSION, [key]);
         if (!row) return null;
         const session = createSession(row);
         session.thresholds = { mediumAt: row.mediumAt, botAt: row.botAt };
-        await readBatches(session, 0);
+        if (!(await readBatches(session, 0, mayBeLarge))) return 'large';
         for (const batch of arriving.get(key) ?? []) addTo(session, batch);
         keep(session);
         return session;

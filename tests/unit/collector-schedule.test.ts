@@ -104,6 +104,42 @@ describe('many sessions of one integration', () => {
   });
 });
 
+it('large sessions that must be read are judged one at a time, and hold up no others', async () => {
+  const begun: string[] = [];
+  const ended: string[] = [];
+  let release = () => {};
+  const judge: Judge = {
+    async judge(key, _, mayBeLarge) {
+      if (key.startsWith('large')) {
+        if (!mayBeLarge()) return { againInMs: null, isClosed: false, isPutOff: true };
+        begun.push(key);
+        await new Promise<void>((resolve) => {
+          release = resolve;
+        });
+      }
+      ended.push(key);
+      return { againInMs: null, isClosed: false };
+    },
+  };
+  const sessions = { has: () => false, get: () => undefined } as unknown as OpenSessions;
+  const schedule = createSchedule(judge, sessions, true);
+  const large = Array.from({ length: 40 }, (_, n) => own(`large ${n}`));
+  schedule.take(large, Date.now());
+  await vi.waitFor(() => expect(begun).toHaveLength(1), { timeout: 60_000 });
+  const small = Array.from({ length: 100 }, (_, n) => own(`small ${n}`));
+  schedule.take(small, Date.now());
+  await vi.waitFor(() => expect(ended).toHaveLength(small.length), { timeout: 60_000 });
+  expect([begun.length, schedule.count(), schedule.countOver().get('int_1')]).toEqual([1, 39, 39]);
+  for (let n = 1; n <= large.length; n++) {
+    await vi.waitFor(() => expect(begun).toHaveLength(n), { timeout: 60_000 });
+    release();
+  }
+  await vi.waitFor(() => expect(ended).toHaveLength(small.length + large.length), { timeout: 60_000 });
+  expect(new Set(begun)).toEqual(new Set(large.map(({ key }) => key)));
+  expect(schedule.count()).toBe(0);
+  await schedule.stop();
+});
+
 describe('a session whose judgements take long', () => {
   const PAUSE_MS = 2_000;
   const LONG_MS = 400;

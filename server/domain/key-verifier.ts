@@ -92,7 +92,7 @@ export function createKeyVerifier(dependencies: VerifierDependencies): KeyVerifi
     if (!turn) return takeTurn(name, presented, 1).then(([only]) => only!);
     return new Promise((resolve, reject) => {
       turn.waiting.push({ resolve, reject });
-      turn.timer ??= setTimeout(turn.end, turn.beganMs + MAX_HOLD_MS - performance.now());
+      turn.timer ??= setTimeout(turn.end, Math.max(0, turn.beganMs + MAX_HOLD_MS - performance.now()));
     });
   };
 }

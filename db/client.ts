@@ -94,6 +94,8 @@ export function openDatabase(options: {
       {
         limitMs: () => (statementLimitMs === undefined ? null : statementLimitMs + LATE_MS),
         maxAsked: max * MAX_ASKED_EACH,
+        // PgBouncer takes the connection to Postgres away after each answer, and loses what comes for a statement that was begun before.
+        isSerial: options.isPooled ?? false,
       },
     );
   const sql = openPool(maxConnections);

@@ -6,6 +6,8 @@ import postgres from 'postgres';
 
 /** Callbacks about the statements of a pool. */
 export interface StatementListener {
+  /** Whether a connection gets a statement only when the one before is answered. */
+  isSerial?: boolean;
   /** Returns an error if a statement must not be sent, else null. `waiting` is the number of unanswered statements. */
   refuse(waiting: number): Error | null;
   /** Returns what a statement must wait for before a connection takes it; null if nothing. */
@@ -28,6 +30,8 @@ interface Statement {
   /** Null until a connection takes it. */
   state: unknown;
   handler(statement: Statement): void;
+  /** `onexecute` is called when a connection has sent the statement, and says whether it may send another one at once. */
+  options: { onexecute?: (connection: unknown) => unknown };
   resolve(value: unknown): void;
   reject(error: unknown): void;
   /** Takes each row. Without it, postgres.js adds the rows to the result itself. */
@@ -56,6 +60,7 @@ export function followStatements(sql: postgres.Sql, listener: StatementListener)
   sql.unsafe = ((...args: Parameters<typeof unsafe>) => {
     const statement = unsafe(...args) as unknown as Statement;
     const { handler } = statement;
+    if (listener.isSerial) statement.options.onexecute ??= () => false;
     statement.handler = () => {
       const refusal = listener.refuse(pool.waiting.length);
       if (refusal) return statement.reject(refusal);

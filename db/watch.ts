@@ -20,6 +20,8 @@ export interface LineOptions {
   maxAsked?: number;
   /** Opens one connection and never another: postgres.js would run there what waited for the first one. */
   isSingle?: boolean;
+  /** A connection gets a statement only when the one before is answered. Only for statements that go through `unsafe`. */
+  isSerial?: boolean;
 }
 
 /** The load on all connections of a process at one moment. */
@@ -93,6 +95,7 @@ export function openWatch(options: {
     };
     const sql = postgres(options.url, { ...options.defaults, ...more, ...(opener ? { socket, onclose } : {}) });
     const statements = followStatements(sql, {
+      ...(lineOptions.isSerial ? { isSerial: true } : {}),
       refuse: (waiting) => findRefusal(lineOptions, waiting),
       // Transactions choose their connections themselves.
       prepare: (waiting) => (lineOptions.isSingle ? null : renewal.begin(waiting === 0)),

@@ -106,7 +106,7 @@ export class Store {
     const runs = await this.sql`delete from engine.run where id in (
       select id from engine.run where status = 'Failed' and ended_at < now() - interval '7 days'
       limit ${batch} for update skip locked)`;
-    await this.sql`delete from engine.process where seen_at < now() - interval '1 hour'`;
+    await this.sql.unsafe("delete from engine.process where seen_at < now() - interval '1 hour'");
     await resetTaskSequence(this.sql);
     return events.count === batch || runs.count === batch;
   }

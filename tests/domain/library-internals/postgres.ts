@@ -22,13 +22,23 @@ async function withPool(
   drive: (pool: {
     sql: postgres.Sql;
     waiting: ReturnType<typeof followStatements>;
-    recorded: { asked: number; answers: number; failures: unknown[]; sent: string[] };
+    recorded: { asked: number; answers: number; failures: unknown[]; sent: string[]; sentBefore: number[] };
     sockets: Set<WatchedSocket>;
   }) => Promise<void>,
-  { url = inject('postgresUrl'), refuse = () => null }: { url?: string; refuse?: StatementListener['refuse'] } = {},
+  {
+    url = inject('postgresUrl'),
+    refuse = () => null,
+    isSerial = false,
+  }: { url?: string } & Partial<Pick<StatementListener, 'refuse' | 'isSerial'>> = {},
 ) {
   const sockets = new Set<WatchedSocket>();
-  const recorded = { asked: 0, answers: 0, failures: [] as unknown[], sent: [] as string[] };
+  const recorded = {
+    asked: 0,
+    answers: 0,
+    failures: [] as unknown[],
+    sent: [] as string[],
+    sentBefore: [] as number[],
+  };
   const sql = postgres(url, {
     max: 1,
     fetch_types: false,
@@ -38,12 +48,16 @@ async function withPool(
       recorded.sent.push(`${text} ${JSON.stringify(parameters)}`),
   } as object);
   const waiting = followStatements(sql, {
+    isSerial,
     refuse(count) {
       recorded.asked++;
       return refuse(count);
     },
     prepare: () => null,
-    onAnswer: () => recorded.answers++,
+    onAnswer() {
+      recorded.answers++;
+      recorded.sentBefore.push(recorded.sent.length);
+    },
     onFailure: (error) => recorded.failures.push(error),
   });
   try {
@@ -76,6 +90,21 @@ export function registerPostgresReaches(): void {
           },
           { refuse: (count) => new Error(`refused: ${count} wait`) },
         ),
+
+      'a statement whose `onexecute` says no keeps the next one from its connection until it is answered': async () => {
+        for (const isSerial of [false, true])
+          await withPool(
+            async ({ sql, recorded }) => {
+              await sql.unsafe('select 1');
+              const slow = sql.unsafe('select pg_sleep(0.2)').execute();
+              expect(await sql.unsafe('select $1::int as n', [2])).toEqual([{ n: 2 }]);
+              await slow;
+              expect(recorded.sentBefore).toEqual([1, isSerial ? 2 : 3, 3]);
+              expect(await sql.begin((tx) => tx`select 3 as n`)).toEqual([{ n: 3 }]);
+            },
+            { isSerial },
+          );
+      },
 
       '`begin` sends its first statement through `unsafe`': () =>
         withPool(async ({ sql, recorded }) => {

@@ -74,8 +74,9 @@ export interface Collector {
 }
 
 const NO_PLACE: ClientPlace = { country: null, location: null };
-/** The most sessions that wait for a judgement in this process. From so many of one integration on, it begins no more. */
+/** If so many sessions wait for a judgement in this process, it takes no batch. */
 const MAX_PLANNED = 50_000;
+/** If so many of one integration wait, it begins no more of its sessions. */
 const MAX_PLANNED_EACH = 20_000;
 const MAX_USER_AGENT_LENGTH = 2_048;
 

@@ -3,6 +3,7 @@ import { foldSessionDeltas } from '../../server/domain/rollups';
 import { writeListFile } from '../../server/rest/list-files';
 import { beginWindow } from '../support/clock-window';
 import { AWKWARD_TEXTS, findFormulas, readCsv } from '../support/csv';
+import { waitForDeliveries } from '../support/database';
 import { alert, anomaly, closed, correlated, scored, secondsAgo, started } from '../support/facts';
 import { type Receiver, startReceiver, waitUntil } from '../support/receiver';
 import type { TestServer } from '../support/server';
@@ -47,11 +48,7 @@ beforeAll(async () => {
     expect([sent.status, sent.text]).toEqual([200, expect.any(String)]);
   }
   await foldSessionDeltas(server.service.db);
-  await waitUntil(async () => {
-    const [open] = await server.database.db
-      .sql`select count(*)::int as n from webhook_deliveries where status = 'Pending'`;
-    return open!.n === 0;
-  });
+  await waitForDeliveries(server.database.db.sql);
 });
 afterAll(async () => {
   await server.stop();

@@ -81,6 +81,10 @@ export async function withdrawDatabase(url: string): Promise<() => Promise<void>
   return () => run(`alter database ${name}_away rename to ${name}`, `alter database ${name} allow_connections true`);
 }
 
+/** Resolves when no delivery of a database is pending any more. */
+export const waitForDeliveries = (sql: Database['sql']) =>
+  waitUntil(async () => (await sql`select from webhook_deliveries where status = 'Pending' limit 1`).length === 0);
+
 /** Resolves when so many statements of a database wait for a lock. */
 export const waitForLocks = (sql: Database['sql'], count: number) =>
   waitUntil(async () => {

@@ -117,7 +117,7 @@ export function registerFiringTests(): void {
     const change = async (id: string, version: number, fields: object) =>
       updateAlertRule(context(), updateAlertRuleInput.parse({ ...RULE, ...fields, id, version }));
 
-    it('begins anew if it has another condition, and goes on if it has other words', async () => {
+    it('begins again if it has another condition, and goes on if it has other words', async () => {
       const id = await createRule();
       await visit(-2, { count: 4 });
       expect(await evaluate(0)).toBe(1);

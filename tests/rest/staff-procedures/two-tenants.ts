@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect } from 'vitest';
+import { waitForDeliveries } from '../../support/database';
 import * as facts from '../../support/facts';
-import { type Receiver, startReceiver, waitUntil } from '../../support/receiver';
+import { type Receiver, startReceiver } from '../../support/receiver';
 import type { TestServer } from '../../support/server';
 import { createStaffClient, type StaffClient, startStaffServer } from '../../support/staff-client';
 
@@ -67,11 +68,7 @@ export function shareTenants(): void {
       expect([sent.status, sent.text]).toEqual([200, expect.stringContaining('"duplicates":0')]);
     }
     await receiver.waitFor(10);
-    await waitUntil(async () => {
-      const [open] = await server.database.db
-        .sql`select count(*)::int as n from webhook_deliveries where status = 'Pending'`;
-      return open!.n === 0;
-    });
+    await waitForDeliveries(server.database.db.sql);
   });
   afterAll(async () => {
     await server.stop();

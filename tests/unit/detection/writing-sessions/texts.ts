@@ -109,7 +109,7 @@ export function registerTextTests(): void {
       expect(countAfter(shown)).toMatchObject({ typed: 205, restored: 0, inserted: 60 });
     });
 
-    it('goes on in another element, if its page draws itself anew', () => {
+    it('goes on in another element, if its page draws itself again', () => {
       const page = type(begin(200).into(3, 'essay', 200), 60);
       expect(measure(page)).toMatchObject({ finalLength: 260, characters: { typed: 260, unseen: 0 } });
     });

@@ -303,17 +303,16 @@ describe('the limits', () => {
   it('let a session send so many batches a minute, and tell the page when to come back', async () => {
     const own = await openSite();
     const tab = new Tab(own);
-    await tab.send();
-    const replies = [];
-    for (let n = 0; n < 35; n++) replies.push(await tab.send());
-    const refused = replies.filter(({ status }) => status === 503);
-    // The minute may turn once.
-    expect(refused.length).toBeGreaterThan(0);
-    expect(Number(refused[0]!.headers.get('retry-after'))).toBeGreaterThan(0);
-    expect(refused[0]!.body).toEqual({ error: { code: 'SERVICE_UNAVAILABLE', message: expect.any(String) } });
-    // Nothing is lost: the page sends the same batch again.
-    const [before] = [await countRows(own)];
-    expect(before.batches).toBe(36 - refused.length);
+    let taken = 0;
+    let reply = await tab.send();
+    // The minute may turn once, so the limit may be used twice.
+    for (; reply.status === 200 && taken < 60; reply = await tab.send()) taken++;
+    expect(reply.status).toBe(503);
+    expect(taken).toBeGreaterThanOrEqual(30);
+    expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(reply.body).toEqual({ error: { code: 'SERVICE_UNAVAILABLE', message: expect.any(String) } });
+    // The refused batch is not kept. The page sends it again.
+    expect((await countRows(own)).batches).toBe(taken);
   });
 
   it('let a network begin so many sessions a minute, and do not stop the sessions that it has', async () => {

@@ -1,5 +1,6 @@
 import type { Finding } from '../../contract/evidence';
 import { describeFlag } from '../dashboard/[integrationId]/sessions/flag-words';
+import { describeMeasured, describeUsual } from '../dashboard/[integrationId]/sessions/measured-words';
 import { joinClasses } from '../dashboard/components/classes';
 import { colorOfFinding, FindingMark, type FindingState, STATE_WORDS } from '../dashboard/components/finding-mark';
 
@@ -34,8 +35,8 @@ function Row({ finding }: { finding: Finding }) {
   const { flag, state, measured, expected } = finding;
   const className = colorOfFinding(finding);
   const values = [
-    measured !== null && `measured ${showMeasured(measured)}`,
-    expected !== null && `usual: ${expected}`,
+    measured !== null && `measured ${describeMeasured({ flag, measured })}`,
+    expected !== null && `usual: ${describeUsual({ flag, expected })}`,
   ].filter(Boolean);
   return (
     <li className="flex h-13 items-center gap-3 border-t px-4">
@@ -52,6 +53,3 @@ function Row({ finding }: { finding: Finding }) {
     </li>
   );
 }
-
-const showMeasured = (measured: number | string) =>
-  typeof measured === 'number' ? String(Math.round(measured * 1_000) / 1_000) : measured;

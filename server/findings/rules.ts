@@ -25,7 +25,7 @@ const WRITING_SCORE: RuleDescription<'WritingSessionScored'> = {
   parameters: [],
   severity: 'none: it is a score, not an anomaly',
   metadata: [],
-  innocent: ['own notes that are pasted', 'an own draft on paper that is copied'],
+  innocent: ['people who paste their own notes', 'people who copy their own draft from paper'],
 };
 
 /** Everything that can be switched off for an integration. */

@@ -189,7 +189,7 @@ describe('people who are not accused', () => {
     expect([composed + corrected, inserted]).toEqual([evidence.finalLength, 0]);
   });
 
-  it('somebody who pastes own notes and works on them', () => {
+  it('somebody who pastes their own notes and works on them', () => {
     for (const score of scoresOf((page) => writers.compose(page.wait(2_000).paste(1_500), 2_500))) {
       expect(score).toBeGreaterThan(composed);
       expect(score).toBeLessThan(0.4);

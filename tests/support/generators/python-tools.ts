@@ -25,7 +25,15 @@ export async function installPythonTools(requirements = REQUIREMENTS): Promise<s
   await mkdir(dirname(directory), { recursive: true });
   await run('python3', ['-m', 'venv', '--without-pip', unfinished]);
   const python = join(unfinished, 'bin/python');
-  const options = ['--quiet', '--disable-pip-version-check', '--no-input', '--no-deps', '--no-compile', '--only-binary', ':all:'];
+  const options = [
+    '--quiet',
+    '--disable-pip-version-check',
+    '--no-input',
+    '--no-deps',
+    '--no-compile',
+    '--only-binary',
+    ':all:',
+  ];
   const [command, ...pip] = await findPip(python);
   await run(command, [...pip, 'install', ...options, '--requirement', requirements], { timeout: INSTALL_LIMIT_MS });
   await rename(unfinished, directory).catch(async (error) => {

@@ -48,8 +48,8 @@ export function WritingSessions({ sessionId, explanations }: { sessionId: string
         ))}
       </ul>
       <p className="mt-3 text-faint text-xs">
-        The score says how a text came about, not who wrote it or what it says. Somebody who copies their own
-        draft from paper looks like somebody who copies another text.
+        The score says how a text came about, not who wrote it or what it says. Somebody who copies their own draft from
+        paper looks like somebody who copies another text.
       </p>
     </Section>
   );

@@ -105,10 +105,12 @@ const MAX_CRASHES = 5;
 /**
  * Repairs lost deliveries. Releases attempts with an expired lease, because their process is gone. Ends deliveries that can
  * never be sent: those of a deleted subscription, those held by a disabled one for over a day, a test whose caller is gone,
- * and those whose attempts ended several processes in a row. Returns the subscriptions that have overdue deliveries.
+ * and those whose attempts ended several processes in a row. A subscription whose latest delivery ended so waits for no retry any more.
+ * Returns the subscriptions that have overdue deliveries.
  */
 export async function sweepDeliveries(db: Database): Promise<SubscriptionKey[]> {
   await endExpiredLeases(db);
+  await db.query(END_RETRYING, []);
   return db.query<SubscriptionKey>(FIND_OVERDUE, []);
 }
 
@@ -170,6 +172,22 @@ const ABORT_UNSENDABLE = `
   update webhook_deliveries d
      set status = 'PoisonAborted', finished_at = now(), next_attempt_at = null, lease = null, lease_owner = null
     from dead x where d.integration_id = x.integration_id and d.id = x.id`;
+
+// A delivery that ended without a further attempt leaves its subscription as failing, although nothing is repeated. Each look-up goes along
+// the index of retries; the recorder's rows are left to the next sweep.
+const END_RETRYING = `
+  with leased as materialized (
+    select distinct integration_id, subscription_id from webhook_deliveries where status = 'Pending' and lease is not null),
+  ended as materialized (
+    select s.integration_id, s.id from webhook_subscriptions s
+     where s.last_delivery_status = 'Pending' and s.deleted_at is null
+       and (s.integration_id, s.id) not in (select integration_id, subscription_id from leased)
+       and (select 1 from webhook_deliveries d
+             where d.integration_id = s.integration_id and d.subscription_id = s.id and d.status = 'Pending'
+               and d.lease is null and d.attempts > 0 limit 1) is null
+     for no key update skip locked)
+  update webhook_subscriptions s set last_delivery_status = 'PoisonAborted'
+    from ended e where s.integration_id = e.integration_id and s.id = e.id`;
 
 const FIND_OVERDUE = `
   select s.integration_id as "integrationId", s.id as "subscriptionId" from webhook_subscriptions s

@@ -94,14 +94,33 @@ it('a delivery that was attempted comes before all that were not, so that it has
   expect(await claim(50)).toEqual([]);
 });
 
+it('a subscription is failing no longer when the sweep has ended the delivery that was to be repeated', async () => {
+  const readStatus = async () =>
+    (await server.call('GET', `/v1/webhooks/${key.subscriptionId}`, { key: apiKey })).body.data.lastDeliveryStatus;
+  const set = (columns: string) =>
+    sql().unsafe(`update webhook_deliveries set ${columns} where integration_id = '${key.integrationId}'`);
+  await insertDeliveries(1, 'Pending');
+  await sql()`update webhook_subscriptions set last_delivery_status = 'Pending' where id = ${key.subscriptionId}`;
+  await sweepDeliveries(server.service.db);
+  expect(await readStatus()).toBe('Pending');
+  await set(`lease = gen_random_uuid(), next_attempt_at = now() + interval '1 hour'`);
+  await sweepDeliveries(server.service.db);
+  expect(await readStatus()).toBe('Pending');
+  await set(`lease = null, next_attempt_at = now() - interval '25 hours'`);
+  await server.call('PATCH', `/v1/webhooks/${key.subscriptionId}`, { key: apiKey, body: { enabled: false } });
+  await sweepDeliveries(server.service.db);
+  expect(await readStatus()).toBe('PoisonAborted');
+});
+
 it('a sweep reads no backlog of a subscription that is sent to', async () => {
   await insertDeliveries(3_000, 'Pending');
+  await sql()`update webhook_subscriptions set last_delivery_status = 'Pending' where id = ${key.subscriptionId}`;
   await sql()`analyze webhook_deliveries, webhook_subscriptions`;
   const recording = recordStatements(server.service.db);
   expect(await sweepDeliveries(server.service.db)).toContainEqual(key);
   const statements = recording.take();
   recording.stop();
-  expect(statements).toHaveLength(3);
+  expect(statements).toHaveLength(4);
   for (const statement of statements)
     for (const plan of ['custom', 'generic'] as const) {
       const nodes = await explainStatement(sql(), statement, plan);

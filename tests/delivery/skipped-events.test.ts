@@ -327,6 +327,10 @@ describe('the state of a subscription', () => {
 
   it('is failing while an attempt is to be repeated', async () => {
     const { id } = await subscribe();
+    // A sweep may look meanwhile.
+    await sql()`
+      insert into webhook_deliveries (integration_id, id, subscription_id, attempts, next_attempt_at)
+      values (${tenant.id}, 'dlv-1', ${id}, 1, now() + interval '1 hour')`;
     await sql()`update webhook_subscriptions set last_delivery_status = 'Pending' where id = ${id}`;
     expect(await stateOf(id)).toMatchObject({ state: 'Failing', since: null });
   });

@@ -104,6 +104,11 @@ export const SPANNING: { reason: string; text: RegExp; spans: string[] }[] = [
     spans: ['expired/webhook_deliveries'],
   },
   {
+    reason: 'a sweep looks for subscriptions that wait for no retry any more, for all tenants',
+    text: /^with leased as materialized \( select distinct integration_id, subscription_id from webhook_deliveries where status = 'Pending' and lease is not null\)/,
+    spans: ['leased/webhook_deliveries', 'ended/s'],
+  },
+  {
     reason: 'a sweep looks for what is overdue, for all tenants',
     text: /^select s\.integration_id as "integrationId", s\.id as "subscriptionId" from webhook_subscriptions s where s\.enabled and s\.deleted_at is null and exists/,
     spans: ['s'],

@@ -234,7 +234,7 @@ class Engine {
 
   private async prune(): Promise<void> {
     try {
-      while ((await this.store.prune()) && !this.stopping) await delay(50);
+      while ((await this.store.prune([...this.functions.keys()])) && !this.stopping) await delay(50);
     } catch (error) {
       this.options.log.warn({ error: String(error) }, 'engine: pruning failed');
     } finally {

@@ -96,9 +96,10 @@ export class Store {
 
   /**
    * Deletes a batch of rows that are no longer needed. Returns whether there may be more. Events of the future are from before the
-   * database's clock was set back. They would keep the crons of all minutes until then from starting again.
+   * database's clock was set back. They would keep the crons of all minutes until then from starting again. Runs of functions that are
+   * not among `functionIds` wait for a process that has them, but not forever: their jobs fail again and again.
    */
-  async prune(batch = 1000): Promise<boolean> {
+  async prune(functionIds: string[], batch = 1000): Promise<boolean> {
     const events = await this.sql`delete from engine.event where id in (
       select id from engine.event
       where received_at < now() - interval '24 hours' or received_at > now() + interval '1 minute'
@@ -106,6 +107,10 @@ export class Store {
     const runs = await this.sql`delete from engine.run where id in (
       select id from engine.run where status = 'Failed' and ended_at < now() - interval '7 days'
       limit ${batch} for update skip locked)`;
+    // The oldest runs have the lowest ids. Most runs are young, and are not read.
+    await this.sql`delete from engine.run where id in (
+      select id from (select id, function_id, created_at from engine.run order by id limit ${batch}) oldest
+      where created_at < now() - interval '7 days' and function_id <> all(${arrayOf(functionIds)}::text::text[]))`;
     await this.sql.unsafe("delete from engine.process where seen_at < now() - interval '1 hour'");
     await resetTaskSequence(this.sql);
     return events.count === batch || runs.count === batch;

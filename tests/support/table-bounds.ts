@@ -76,6 +76,6 @@ export const TABLE_BOUNDS: Record<string, string> = {
   __drizzle_migrations: 'One row for each migration.',
   'engine.process': 'One row for each running process. Rows of dead ones are removed after an hour.',
   'engine.event': 'Removed after 24 hours.',
-  'engine.run': 'Removed when the run completes; a failed one after a week.',
+  'engine.run': 'Removed when the run completes; after a week, if it failed or no process has its function.',
   'engine.step': 'Removed with their run.',
 };

@@ -270,7 +270,7 @@ export function registerDatabaseFaultTests(): void {
       ]);
       await eventually(async () => expect(await sql`select from graphile_worker._private_tasks`).toHaveLength(1));
       await sql`select setval('graphile_worker.tasks_id_seq', 2147483646)`;
-      await new Store(sql).prune();
+      await new Store(sql).prune([]);
       await client.send({ name: 'go' });
       await client.send({ name: 'go' });
       await eventually(async () => expect(await countRuns()).toBe(0));

@@ -226,15 +226,21 @@ export function registerFunctionTests(): void {
       expect((await engine.fetch('http://x.invalid/fn/register', { method: 'POST', body: '{}' })).status).toBe(404);
     });
 
-    it('removes old rows: events after a day, failed runs after a week', async () => {
-      await startTestApp(() => []);
+    it('removes old rows: events after a day, failed runs and those of unknown functions after a week', async () => {
+      await startTestApp((client) => [
+        client.createFunction({ id: 'known', triggers: [{ event: 'go' }] }, async () => {}),
+      ]);
       await sql`insert into engine.event (id, received_at)
       values ('old', now() - interval '25 hours'), ('young', now() - interval '23 hours')`;
       await sql`insert into engine.run (function_id, event, status, ended_at)
       values ('old', '{}', 'Failed', now() - interval '8 days'), ('young', '{}', 'Failed', now() - interval '6 days')`;
-      expect(await new Store(sql).prune()).toBe(false);
+      await sql`insert into engine.run (function_id, event, status, created_at)
+      values ('gone', '{}', 'Sleeping', now() - interval '8 days'), ('app-known', '{}', 'Sleeping', now() - interval '8 days'),
+             ('new', '{}', 'Running', now() - interval '6 days')`;
+      expect(await new Store(sql).prune(['app-known'])).toBe(false);
       expect(await sql`select id from engine.event`).toEqual([{ id: 'young' }]);
-      expect(await sql`select function_id from engine.run`).toEqual([{ function_id: 'young' }]);
+      const left = (await sql`select function_id as id from engine.run order by id`).map(({ id }) => id);
+      expect(left).toEqual(['app-known', 'new', 'young']);
     });
   });
 

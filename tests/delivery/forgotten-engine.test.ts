@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { createInngestClient, createMessages } from '../../inngest/client';
 import { type Relay, startRelay } from '../support/relay';
 
@@ -20,18 +20,24 @@ beforeAll(async () => {
   });
   await once(inngest.listen(0, '127.0.0.1'), 'listening');
   relay = await startRelay((inngest.address() as AddressInfo).port);
-  // Inngest's SDK reads its own environment.
-  for (const [name, value] of Object.entries({ INNGEST_DEV: '1', INNGEST_BASE_URL: `http://127.0.0.1:${relay.port}` }))
-    vi.stubEnv(name, value);
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+  names.length = 0;
 });
 afterAll(async () => {
-  vi.unstubAllEnvs();
   await relay.cut();
   inngest.closeAllConnections();
   inngest.close();
 });
 
-it('a message to the engine goes over another connection if the network has forgotten the last one', async () => {
+it.each([
+  '/',
+  '/behind/a-proxy/',
+])('a message to the engine at %s goes over another connection if the network has forgotten the last one', async (path) => {
+  // Inngest's SDK reads its own environment.
+  vi.stubEnv('INNGEST_DEV', '1');
+  vi.stubEnv('INNGEST_BASE_URL', `http://127.0.0.1:${relay.port}${path}`);
   const logger = { info() {}, warn() {}, error() {}, debug() {} };
   const messages = createMessages(createInngestClient({ region: 'us', logger, onRun: () => {}, onCall: () => {} }));
   await messages.sendSweep();

@@ -67,15 +67,34 @@ const [TOKEN_START, MIN_TOKEN_LENGTH] = ['eyJ', 20];
 /** Redacts what looks like a credential, in linear time. */
 const redactText = (text: string): string => redactWords(redactMembers(text));
 
-/** Redacts the values of JSON: a name in quotes, a colon, a value in quotes. */
+/**
+ * Redacts the values of JSON: a name in quotes, a colon, a value in quotes. JSON within a string of JSON has a backslash before each of its
+ * quotes. A quote with another one, before which the backslashes of the value do not come in pairs, is part of the value.
+ */
 function redactMembers(text: string): string {
   const parts = text.split('"');
-  for (let at = 0; at + 2 < parts.length; at++) {
-    const name = parts[at]!;
-    if (name.length <= MAX_NAME_LENGTH && SECRET_FIELD.test(name) && parts[at + 1]!.trim() === ':')
-      parts[at + 2] = REDACTED;
+  const kept = parts.slice(0, 2);
+  for (let at = 2; at < parts.length; at++) {
+    const [name, colon] = [parts[at - 2]!, parts[at - 1]!];
+    const depth = countBackslashes(name);
+    const isSecret = name.length <= MAX_NAME_LENGTH && SECRET_FIELD.test(name);
+    if (!isSecret || colon.slice(0, colon.length - countBackslashes(colon)).trim() !== ':') {
+      kept.push(parts[at]!);
+      continue;
+    }
+    while (at + 1 < parts.length && isQuoteEscaped(countBackslashes(parts[at]!), depth)) at++;
+    kept.push(REDACTED + '\\'.repeat(depth));
   }
-  return parts.join('"');
+  return kept.join('"');
+}
+
+const isQuoteEscaped = (backslashes: number, depth: number): boolean =>
+  backslashes > depth && (backslashes - depth) % (2 * (depth + 1)) !== 0;
+
+function countBackslashes(part: string): number {
+  let count = 0;
+  while (count < part.length && part.at(-1 - count) === '\\') count++;
+  return count;
 }
 
 function redactWords(text: string): string {

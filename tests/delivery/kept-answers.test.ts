@@ -142,6 +142,21 @@ describe('keeping an answer', () => {
     );
   });
 
+  it.each([
+    ['{"password":"a\\"bc","hint":"x"}', '{"password":"[redacted]","hint":"x"}'],
+    ['{"password":"abc\\\\","hint":"x"}', '{"password":"[redacted]","hint":"x"}'],
+    [
+      '{"body":"{\\"token\\":\\"a\\\\\\"bc\\",\\"n\\":\\"x\\"}"}',
+      '{"body":"{\\"token\\":\\"[redacted]\\",\\"n\\":\\"x\\"}"}',
+    ],
+    ['{"token":"abc', '{"token":"[redacted]'],
+  ])('replaces all of a secret of JSON, whatever quotes are in it: %s', (body, kept) => {
+    const keeper = createAnswerKeeper();
+    keeper.takeHeaders({});
+    keeper.takeData(Buffer.from(body));
+    expect(keeper.read()!.body.toString()).toBe(kept);
+  });
+
   it('keeps the headers bounded in number and length, and nothing that Postgres refuses', () => {
     const keeper = createAnswerKeeper();
     keeper.takeHeaders(Object.fromEntries(Array.from({ length: 200 }, (_, n) => [`x-${n}`, '\0é\ud800'.repeat(500)])));

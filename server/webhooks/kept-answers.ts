@@ -60,7 +60,8 @@ const SECRET_HEADER =
 const SECRET_FIELD = /token|secret|passw|api[_-]?key|credential|^sha256$/i;
 /** What our own secrets begin with. */
 const OUR_PREFIXES = ['whsec_', 'idsec_', 'aik_v1_'];
-const SCHEMES: ReadonlySet<string> = new Set(['bearer', 'basic']);
+/** What stands before a credential, perhaps at the end of a word: `[Bearer`. */
+const SCHEMES = ['bearer', 'basic'];
 /** The beginning of a JSON Web Token, and how long one is at least. */
 const [TOKEN_START, MIN_TOKEN_LENGTH] = ['eyJ', 20];
 
@@ -100,7 +101,9 @@ function countBackslashes(part: string): number {
 function redactWords(text: string): string {
   let before = '';
   return text.replace(/[^\s&?;,"'<>]+/g, (word) => {
-    const isCredential = SCHEMES.has(before) || (word.startsWith(TOKEN_START) && word.length >= MIN_TOKEN_LENGTH);
+    const isCredential =
+      SCHEMES.some((scheme) => before.endsWith(scheme)) ||
+      (word.startsWith(TOKEN_START) && word.length >= MIN_TOKEN_LENGTH);
     before = word.toLowerCase();
     if (isCredential) return REDACTED;
     for (const prefix of OUR_PREFIXES) {
@@ -108,8 +111,16 @@ function redactWords(text: string): string {
       if (at >= 0) return word.slice(0, at + prefix.length) + REDACTED;
     }
     const at = word.indexOf('=');
-    return at > 0 && SECRET_FIELD.test(word.slice(0, at)) ? word.slice(0, at + 1) + REDACTED : word;
+    return at > 0 && SECRET_FIELD.test(word.slice(0, at)) ? word.slice(0, at + 1) + REDACTED : redactLogin(word);
   });
+}
+
+/** Redacts who signs in, and with which password, in an address. Pages of errors show those of databases. */
+function redactLogin(word: string): string {
+  const from = word.indexOf('://') + 3;
+  const slash = word.indexOf('/', from);
+  const at = word.slice(0, slash < 0 ? word.length : slash).lastIndexOf('@');
+  return from > 2 && at > from ? word.slice(0, from) + REDACTED + word.slice(at) : word;
 }
 
 // Latin 1 maps each byte to one character, so all other bytes stay as they were. What replaces a short secret is longer.

@@ -118,6 +118,8 @@ describe('keeping an answer', () => {
       `secret whsec_${'A'.repeat(43)}= key aik_v1_abc idsec_abc`,
       'jwt eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc x',
       'form a=1&client_secret=abc&b=2',
+      'cannot connect to postgres://app:abc@db:5432/x, see https://example.com/a@b',
+      '{Authorization=[Bearer abcdefgh]}',
     ].join('\n');
     keeper.takeData(Buffer.from(body));
     const { headers, body: kept } = keeper.read()!;
@@ -138,6 +140,8 @@ describe('keeping an answer', () => {
         'secret whsec_[redacted] key aik_v1_[redacted] idsec_[redacted]',
         'jwt [redacted] x',
         'form a=1&client_secret=[redacted]&b=2',
+        'cannot connect to postgres://[redacted]@db:5432/x, see https://example.com/a@b',
+        '{Authorization=[Bearer [redacted]',
       ].join('\n'),
     );
   });

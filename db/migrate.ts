@@ -53,6 +53,8 @@ export async function migrateDatabase(options: {
   const sql = postgres(options.url, {
     ...(socket ? { socket } : {}),
     ...{ max: 1, onnotice: () => {}, connect_timeout: 10 },
+    // The connection holds the lock of migrations and the limit of locks. After half an hour, postgres.js would open another one.
+    max_lifetime: null,
     connection: SESSION_SETTINGS,
   });
   try {

@@ -123,6 +123,27 @@ describe('migrations', () => {
       expect((await migrating)[0]).toMatch(/_key_scopes$/);
     });
 
+    it('keep their connection while they try again, and with it the lock that keeps other processes from migrating', async () => {
+      const backup = await sql.reserve();
+      await backup`begin`;
+      await backup`select from api_keys`;
+      const url = new URL(database.url);
+      // postgres.js ends a connection after half an hour or more, if nobody says otherwise.
+      url.searchParams.set('max_lifetime', '0.1');
+      const warnings: string[] = [];
+      const log = { warn: (_: object, message: string) => void warnings.push(message) };
+      const migrating = migrateDatabase({ url: url.href, directory, region: 'us', log });
+      await expect.poll(() => warnings.length).toBe(1);
+      await expectWaiting('api_keys');
+      expect(
+        await sql`select 1 from pg_locks l join pg_database d on d.oid = l.database and d.datname = current_database()
+                   where locktype = 'advisory' and granted`,
+      ).toHaveLength(1);
+      await backup`commit`;
+      backup.release();
+      expect((await migrating)[0]).toMatch(/_key_scopes$/);
+    });
+
     it('are given up on request while they try again, and while they wait for another process', async () => {
       const backup = await sql.reserve();
       await backup`begin`;

@@ -95,9 +95,12 @@ export function openTransactions(
     let isBegun = false;
     let isEnded = false;
     const control = (text: string) => connection.sql.unsafe(text).execute();
-    const query = <Row extends object>(text: string, parameters: Values): Promise<Row[]> => {
+    const assertOpen = () => {
       if (connection.isLost || isEnded)
-        return Promise.reject(Object.assign(new Error('the transaction is over'), { code: 'CONNECTION_CLOSED' }));
+        throw Object.assign(new Error('the transaction is over'), { code: 'CONNECTION_CLOSED' });
+    };
+    const query = async <Row extends object>(text: string, parameters: Values): Promise<Row[]> => {
+      assertOpen();
       return connection.query(text, parameters);
     };
     const commitWith = async <Row extends object>(text: string, parameters: Values): Promise<Row[]> => {
@@ -113,7 +116,10 @@ export function openTransactions(
         isBegun = true;
       });
       const [result] = await Promise.all([work(query, commitWith), begun, lifted]);
-      if (!isEnded) await control('commit');
+      if (!isEnded) {
+        assertOpen();
+        await control('commit');
+      }
       freeConnection(connection);
       return result;
     } catch (error) {

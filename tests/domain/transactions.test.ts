@@ -101,6 +101,21 @@ describe('a transaction', () => {
     },
   );
 
+  it('fails if its connection is lost before it can be committed, also with a list of hosts', async () => {
+    const { hostname } = new URL(database.url);
+    const url = database.url.replace(`@${hostname}:`, `@${hostname},${hostname}:`);
+    const db = openDatabase({ url, maxConnections: 1 });
+    const failing = db.transact(async (query) => {
+      const [row] = await query<{ pid: number }>(PID, []);
+      await query(INSERT, [1]);
+      await end(row!.pid);
+      await delay(50);
+    });
+    await expect(failing).rejects.toSatisfy(isUnavailable);
+    expect(await readNumbers()).toEqual([]);
+    await db.close();
+  });
+
   it('replaces a connection that was lost between two transactions', async () => {
     const [row] = await database.db.transact((query) => query<{ pid: number }>(PID, []));
     await end(row!.pid);

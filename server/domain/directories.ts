@@ -155,14 +155,17 @@ const ordersOf = (kind: 'user' | 'course') => ({
   sessions: byTotal(kind, 'sessions', 'bigint', Number.MAX_SAFE_INTEGER),
 });
 
-/** The rows of the order, with what is shown of each. A row whose sessions have all gone to others has null counts. */
+/**
+ * The rows of the order, with what is shown of each. A row whose sessions have all gone to others has null counts. The key is read as
+ * text: while a user is erased, a fold may find no session with their new id, and such a user was last seen at -infinity.
+ */
 const composeSorted = (kind: 'user' | 'course', row: string, shown: string, { rows, first }: Order) => {
   const direction = first === '' ? 'asc' : 'desc';
   return {
     first,
     statement: `
   ${CHANGES}
-  select ${shown}, ${row}."sortKey"
+  select ${shown}, ${row}."sortKey"::text as "sortKey"
     from (${rows}) ${row} left join lateral (${countEntity(kind, row)}) s on true
     ${joinEnds(kind, row)}
    order by ${row}."sortKey" ${direction}, ${row}.id ${direction}`,
@@ -201,7 +204,7 @@ export function listSortedCourses(
   return listSorted(context, `courses by ${sort}`, SORTED_COURSES[sort], input, show);
 }
 
-type SortedRow<Row> = Row & { id: string; sessionCount: number | null; sortKey: string | number };
+type SortedRow<Row> = Row & { id: string; sessionCount: number | null; sortKey: string };
 
 async function listSorted<Row, Item>(
   context: DomainContext,

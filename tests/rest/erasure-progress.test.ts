@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { USER_SORTS, type UserSort } from '../../contract/sorting';
 import { openPageSite, Tab } from '../support/beacon';
 import { foldCounts } from '../support/count-rows';
 import type { Customer } from '../support/customer';
 import { dumpDatabase, findInDump } from '../support/dump';
 import {
   ADA,
+  admin,
   BEN,
   beginErasure,
   createAda,
@@ -66,6 +68,23 @@ describe('an erasure', () => {
       await db.sql`update sessions set event_count = 9 where integration_id = ${customer.id} and id = 's2'`;
     });
     expect(await readEnds()).toEqual(before);
+  });
+
+  it('keeps the user in each order, also after a fold that finds no session with their new id', async () => {
+    const customer = await createAda();
+    const { db } = server.database;
+    // Retention has removed none of the sessions, whose ends would be known.
+    await db.sql`delete from pruned_ends where integration_id = ${customer.id}`;
+    await foldCounts(db);
+    const listBy = async (sort: UserSort) => {
+      const { body } = await admin.query('users.listSorted', { sort }, { 'x-integration-id': customer.id });
+      return body.result.data.data.map(({ id }: { id: string }) => (id === BEN.id ? id : 'Ada'));
+    };
+    await eraseUserWithPause(customer, async () => {
+      await db.sql`update sessions set event_count = event_count + 1 where integration_id = ${customer.id}`;
+      await foldCounts(db);
+      for (const sort of USER_SORTS) expect((await listBy(sort)).sort(), sort).toEqual(['Ada', BEN.id]);
+    });
   });
 
   it('goes on where a process died, and may repeat any step', async () => {

@@ -1,10 +1,9 @@
-import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { text } from '../../contract/fields';
 import { alerts } from '../../db/schema';
 import { factId, factTime, UNTOUCHED, webUrl } from './fact-fields';
 import { defineFact } from './fact-kind';
-import { defineRecords, type RecordRow } from './records';
+import { defineRecords, isSameRecord, type RecordRow } from './records';
 
 const ALERTS = defineRecords({ table: alerts, key: ['id'], isOfSession: false });
 
@@ -43,7 +42,7 @@ export const alertFiredFact = defineFact({
       ...UNTOUCHED,
     };
     const existing = draft.findRecord(ALERTS, alert);
-    if (existing) return draft.repeat(fact.kind, alertId, isDeepStrictEqual({ ...existing, ...UNTOUCHED }, alert));
+    if (existing) return draft.repeat(fact.kind, alertId, isSameRecord({ ...existing, ...UNTOUCHED }, alert));
     draft.assertNotAhead('triggeredAt', triggeredAt);
     draft.addRecord(ALERTS, alert);
     draft.fireEvent('AlertTriggered', { alertId, severity, message, triggeredAt, alertUrl });

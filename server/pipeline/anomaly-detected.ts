@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { SEVERITIES } from '../../contract/events';
 import { text, word } from '../../contract/fields';
@@ -7,7 +6,7 @@ import { anomalies } from '../../db/schema';
 import { listMentionedIds } from '../domain/mentions';
 import { factId, factTime, jsonObject, UNTOUCHED } from './fact-fields';
 import { defineFact } from './fact-kind';
-import { defineRecords, type RecordRow } from './records';
+import { defineRecords, isSameRecord, type RecordRow } from './records';
 
 const SHOWN_FINGERPRINT_LENGTH = 8;
 
@@ -56,7 +55,7 @@ export const anomalyDetectedFact = defineFact({
       ...UNTOUCHED,
     };
     const existing = draft.findRecord(ANOMALIES, anomaly);
-    if (existing) return draft.repeat(fact.kind, anomaly.id, isDeepStrictEqual({ ...existing, ...UNTOUCHED }, anomaly));
+    if (existing) return draft.repeat(fact.kind, anomaly.id, isSameRecord({ ...existing, ...UNTOUCHED }, anomaly));
     draft.assertNotAhead('detectedAt', fact.detectedAt);
     const isSuppressible = (SUPPRESSED_ANOMALY_TYPES as readonly string[]).includes(fact.anomalyType);
     if (isSuppressible && draft.isConfirmed(userId, fingerprint)) return 'suppressed';

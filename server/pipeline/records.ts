@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { PgTable } from 'drizzle-orm/pg-core';
 import { writeKey } from '../../db/recordset';
 
@@ -24,6 +25,12 @@ export type RecordKey<Kind extends RecordKind> = Pick<
 export const defineRecords = <Table extends PgTable, Key extends ColumnName<Table>>(
   kind: RecordKind<Table, Key>,
 ): RecordKind<Table, Key> => kind;
+
+/** Whether two rows are the same once they are stored: rows are written as JSON, which makes minus zero zero. */
+export const isSameRecord = <Row extends RecordRow>(one: Row, other: Row): boolean =>
+  isDeepStrictEqual(asWritten(one), asWritten(other));
+
+const asWritten = (row: RecordRow): unknown => JSON.parse(JSON.stringify(row));
 
 /** Rows of a tenant, by kind and key. */
 export class Records {

@@ -1,11 +1,10 @@
-import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { REPORT_FORMATS } from '../../contract/events';
 import { text } from '../../contract/fields';
 import { reports } from '../../db/schema';
 import { count, factId, factTime } from './fact-fields';
 import { defineFact } from './fact-kind';
-import { defineRecords, type RecordRow } from './records';
+import { defineRecords, isSameRecord, type RecordRow } from './records';
 
 // Customers append it to the dashboard's host, so it must not lead to another host.
 const HOST_PATH = /^\/(?:[^\s\p{Cc}/\\][^\s\p{Cc}]*)?$/u;
@@ -48,7 +47,7 @@ export const reportReadyFact = defineFact({
       ...described,
     };
     const existing = draft.findRecord(REPORTS, report);
-    if (existing) return draft.repeat(fact.kind, reportId, isDeepStrictEqual(existing, report));
+    if (existing) return draft.repeat(fact.kind, reportId, isSameRecord(existing, report));
     draft.assertNotAhead('completedAt', completedAt);
     draft.addRecord(REPORTS, report);
     draft.fireEvent('ReportReady', { reportId, reportName, ...described });

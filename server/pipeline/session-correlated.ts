@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { text } from '../../contract/fields';
 import { sessionCorrelations } from '../../db/schema';
@@ -6,7 +5,7 @@ import { RELIABLE_CONFIDENCE } from '../domain/correlation';
 import { type SessionRow, UNVERIFIED_AT } from './draft';
 import { factId, factTime, unitInterval, webUrl } from './fact-fields';
 import { defineFact } from './fact-kind';
-import { defineRecords, type RecordRow } from './records';
+import { defineRecords, isSameRecord, type RecordRow } from './records';
 
 const CORRELATIONS = defineRecords({
   table: sessionCorrelations,
@@ -54,7 +53,7 @@ export const sessionCorrelatedFact = defineFact({
       contextId: fact.contextId ?? null,
     };
     const existing = draft.findRecord(CORRELATIONS, correlation);
-    if (existing) return draft.repeat(fact.kind, fact.sessionId, isDeepStrictEqual(existing, correlation));
+    if (existing) return draft.repeat(fact.kind, fact.sessionId, isSameRecord(existing, correlation));
     draft.assertNotAhead('correlatedAt', correlatedAt);
     draft.addRecord(CORRELATIONS, correlation);
     draft.describeUser({

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { SESSION_EVENT_TYPES } from '../../contract/session-events';
 import { sessionEvents } from '../../db/schema';
@@ -6,7 +5,7 @@ import { hasReliableUser, isInput } from '../domain/correlation';
 import { FactRefusal } from './draft';
 import { count, cutPageUrl, factId, factTime, jsonObject, MAX_INT32, webUrl } from './fact-fields';
 import { defineFact } from './fact-kind';
-import { defineRecords, type RecordRow } from './records';
+import { defineRecords, isSameRecord, type RecordRow } from './records';
 
 const MAX_EVENT_COUNT = 100_000;
 
@@ -54,7 +53,7 @@ export const sessionEventsFact = defineFact({
       };
       const existing = draft.findRecord(EVENTS, row);
       if (existing) {
-        draft.repeat(fact.kind, fact.sessionId, isDeepStrictEqual(existing, row));
+        draft.repeat(fact.kind, fact.sessionId, isSameRecord(existing, row));
         continue;
       }
       draft.assertNotAhead('events.timestamp', event.timestamp);

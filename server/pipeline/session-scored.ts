@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { evidenceInput, MAX_SEGMENTS, scoredSegmentInput } from '../../contract/evidence';
 import { text } from '../../contract/fields';
@@ -6,7 +5,7 @@ import { sessionScores } from '../../db/schema';
 import { computeScoreBin } from '../domain/risk';
 import { factId, factTime, unitInterval } from './fact-fields';
 import { defineFact } from './fact-kind';
-import { defineRecords, type RecordRow } from './records';
+import { defineRecords, isSameRecord, type RecordRow } from './records';
 import { settleOutcome } from './session-outcome';
 
 const SCORES = defineRecords({ table: sessionScores, key: ['sessionId', 'scoredAt'], isOfSession: true });
@@ -46,7 +45,7 @@ export const sessionScoredFact = defineFact({
       segments: fact.segments ?? null,
     };
     const existing = draft.findRecord(SCORES, score);
-    if (existing) return draft.repeat(fact.kind, fact.sessionId, isDeepStrictEqual(existing, score));
+    if (existing) return draft.repeat(fact.kind, fact.sessionId, isSameRecord(existing, score));
     draft.assertNotAhead('scoredAt', scoredAt);
     draft.addRecord(SCORES, score);
     if (score.segments?.length) draft.concern(fact.sessionId, 'scored');

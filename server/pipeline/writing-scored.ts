@@ -1,10 +1,9 @@
-import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { writingEvidenceSchema } from '../../contract/writing';
 import { writingScores } from '../../db/schema';
 import { count, factId, factTime, unitInterval } from './fact-fields';
 import { defineFact } from './fact-kind';
-import { defineRecords, type RecordRow } from './records';
+import { defineRecords, isSameRecord, type RecordRow } from './records';
 
 // The session belongs to a writing tool and need not be one of ours, so the records do not count as records of a session.
 const WRITING_SCORES = defineRecords({ table: writingScores, key: ['sessionId', 'scoredAt'], isOfSession: false });
@@ -47,7 +46,7 @@ export const writingScoredFact = defineFact({
       evidence: fact.evidence ?? null,
     };
     const existing = draft.findRecord(WRITING_SCORES, score);
-    if (existing) return draft.repeat(fact.kind, sessionId, isDeepStrictEqual(existing, score));
+    if (existing) return draft.repeat(fact.kind, sessionId, isSameRecord(existing, score));
     draft.assertNotAhead('scoredAt', scoredAt);
     draft.addRecord(WRITING_SCORES, score);
     draft.fireEvent('WritingSessionScored', content);

@@ -1,5 +1,17 @@
 import { describe, expect, it, vi } from 'vitest';
-import { closed, failed, finding, scored, scoredSession, secondsAgo, started } from '../../support/facts';
+import {
+  anomaly,
+  closed,
+  correlated,
+  failed,
+  finding,
+  report,
+  scored,
+  scoredSession,
+  secondsAgo,
+  started,
+  writing,
+} from '../../support/facts';
 import {
   accept,
   events,
@@ -80,6 +92,25 @@ export function registerRepeatTests(): void {
       } finally {
         warn.mockRestore();
       }
+    });
+
+    it('with minus zero, which some languages write for zero, is no conflict', async () => {
+      const tenant = await server.createTenant();
+      const facts = [
+        started('s'),
+        events('s', [1], { durationMs: 7_001, metadata: { depth: [7_001] } }),
+        scored('s', 7_001),
+        correlated('s', 'u', { confidence: 7_001 }),
+        anomaly('a', { metadata: { distanceKm: 7_001 } }),
+        writing('w', 7_001),
+        report('r', { recordCount: 7_001 }),
+      ];
+      const body = JSON.stringify({ integrationId: tenant.id, facts }).replaceAll('7001', '-0.0');
+      expectCounts(await post(body), facts.length, 0);
+      const warn = vi.spyOn(server.service.log, 'warn');
+      expectCounts(await post(body), 0, facts.length);
+      expect(warn.mock.calls).toEqual([]);
+      warn.mockRestore();
     });
 
     it('with other evidence or another version of the rules is a duplicate, and the first evidence stays', async () => {

@@ -55,7 +55,11 @@ export const anomalyDetectedFact = defineFact({
       ...UNTOUCHED,
     };
     const existing = draft.findRecord(ANOMALIES, anomaly);
-    if (existing) return draft.repeat(fact.kind, anomaly.id, isSameRecord({ ...existing, ...UNTOUCHED }, anomaly));
+    if (existing) {
+      // The session may have got another user since.
+      const repeated = fact.userId == null && !fact.isAnonymous ? { ...anomaly, userId: existing.userId } : anomaly;
+      return draft.repeat(fact.kind, anomaly.id, isSameRecord({ ...existing, ...UNTOUCHED }, repeated));
+    }
     draft.assertNotAhead('detectedAt', fact.detectedAt);
     const isSuppressible = (SUPPRESSED_ANOMALY_TYPES as readonly string[]).includes(fact.anomalyType);
     if (isSuppressible && draft.isConfirmed(userId, fingerprint)) return 'suppressed';

@@ -94,6 +94,18 @@ export function registerRepeatTests(): void {
       }
     });
 
+    it('is no conflict if it is an anomaly that named no user, and its session has got one since', async () => {
+      const tenant = await server.createTenant();
+      const found = anomaly('a', { sessionId: 's', userId: undefined });
+      await accept(tenant, [started('s'), found, correlated('s', 'u')]);
+      const warn = vi.spyOn(server.service.log, 'warn');
+      expectCounts(await server.ingest(tenant.id, [found]), 0, 1);
+      expect(warn.mock.calls).toEqual([]);
+      expectCounts(await server.ingest(tenant.id, [{ ...found, userId: 'u' }]), 0, 1);
+      expect(warn).toHaveBeenCalledTimes(1);
+      warn.mockRestore();
+    });
+
     it('with minus zero, which some languages write for zero, is no conflict', async () => {
       const tenant = await server.createTenant();
       const facts = [

@@ -5,6 +5,7 @@ import { type Database, openDatabase } from '../../db/client';
 import { pruneTraces } from '../../server/collector/retention';
 import { MAX_KEY_ENTRIES, pruneAuditEntries } from '../../server/domain/audit-entries';
 import { pruneIdempotencyKeys } from '../../server/domain/idempotency-keys';
+import { pruneRateWindows } from '../../server/domain/rate-windows';
 import { BATCH_SIZE, pruneFindings, pruneReviewDraws, pruneSessions } from '../../server/domain/retention';
 import { foldSessionDeltas } from '../../server/domain/rollups';
 import { pruneAnswers, pruneDeliveries, pruneEvents, pruneSubscriptions } from '../../server/webhooks/retention';
@@ -144,6 +145,15 @@ describe('sessions older than the plan’s retention', () => {
     expect(await countRows(customer)).toMatchObject({ sessions: 0 });
     expect(await customer.read('/v1/stats')).toMatchObject({ totalSessions: 1234 });
   });
+});
+
+it('windows of the rate limit are removed five minutes after they began', async () => {
+  const { db } = server.database;
+  await db.sql`
+    insert into rate_windows (bucket, window_start, requests)
+    values ('own', now() - interval '6 minutes', 1), ('own', now() - interval '4 minutes', 2)`;
+  expect(await pruneRateWindows(db)).toBeGreaterThan(0);
+  expect(await db.sql`select requests from rate_windows where bucket = 'own'`).toEqual([{ requests: 2 }]);
 });
 
 describe('events that fired longer ago than the plan’s retention', () => {

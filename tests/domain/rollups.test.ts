@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Database } from '../../db/client';
 import { asOperator } from '../../server/audit/acts';
 import { getAnalytics, getStats } from '../../server/domain/analytics';
 import type { DomainContext } from '../../server/domain/context';
 import { createIntegration } from '../../server/domain/integrations';
 import { pruneSessions } from '../../server/domain/retention';
-import { foldSessionDeltas } from '../../server/domain/rollups';
+import { createFolder, foldSessionDeltas } from '../../server/domain/rollups';
+import { createLogger } from '../../server/platform/log';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 
 let database: TestDatabase;
@@ -173,6 +175,29 @@ describe('the counts of sessions', () => {
     await expectExact();
     await foldSessionDeltas(database.db);
     await expectExact();
+  });
+
+  it('are folded in the background when a process has written 4,000 changes, one fold at a time', async () => {
+    let folds = 0;
+    const transact: Database['transact'] = (work, options) => {
+      folds++;
+      return database.db.transact(work, options);
+    };
+    const countChanges = createFolder({ ...database.db, transact }, createLogger({ LOG_LEVEL: 'silent' }));
+    await insertSessions(1, 10);
+    countChanges(3_999);
+    expect(folds).toBe(0);
+    countChanges(1);
+    countChanges(4_000);
+    expect(folds).toBe(1);
+    await expect.poll(countDeltas).toBe(0);
+    // Those that were counted meanwhile wait for the next one.
+    const goOn = () => {
+      countChanges(0);
+      return folds;
+    };
+    await expect.poll(goOn).toBe(2);
+    expect(goOn()).toBe(2);
   });
 
   it('leave no trace of a session that changed back', async () => {

@@ -58,7 +58,10 @@ export function digestDeeds(segments: readonly Deeds[], whole: Features): bigint
 
 const round = (value: number | null, step: number) => (value === null ? 'x' : Math.floor(value / step));
 
-/** Typing in a beat, as a program or a macro does, has no information: a pair of times that comes often tells little. */
+/**
+ * Typing in a beat, as a program or a macro does, has no information: a pair of times that comes often tells little, and nothing if it
+ * came twice just before. Many people have the same text typed for them, among what they type themselves.
+ */
 function describeStrokes(strokes: readonly Keystroke[]): Token[] {
   const sorted = strokes.toSorted((a, b) => a.atMs - b.atMs).slice(0, MAX_TOKENS);
   const rhythms = sorted.map(
@@ -67,7 +70,9 @@ function describeStrokes(strokes: readonly Keystroke[]): Token[] {
   const counts = countTexts(rhythms);
   return sorted.map(({ kind, intervalMs }, i) => {
     const rhythm = rhythms[i]!;
-    const bits = intervalMs === null ? 0 : Math.min(MAX_RHYTHM_BITS, Math.log2(sorted.length / counts.get(rhythm)!));
+    const isBeat = rhythm === rhythms[i - 1] && rhythm === rhythms[i - 2];
+    const isTelling = intervalMs !== null && !isBeat;
+    const bits = isTelling ? Math.min(MAX_RHYTHM_BITS, Math.log2(sorted.length / counts.get(rhythm)!)) : 0;
     return { text: `${kind} ${rhythm}`, bits };
   });
 }

@@ -114,6 +114,20 @@ describe('the digests of a trace', () => {
     expect(countShared(few(type('letter')), few(type('digit')))).toBe(0);
   });
 
+  it('are shared by nobody who has the same text typed in a beat, among what they type themselves', () => {
+    const type = (seed: number) =>
+      few((builder) => {
+        const random = seedRandom(seed);
+        for (let n = 0; n < 200; n++) {
+          if (n === 150) for (let place = 0; place < 50; place++) builder.wait(8).key('letter', 2);
+          builder.wait(60 + 250 * random() ** 2).key('letter', 50 + 80 * random());
+        }
+      });
+    const first = type(1);
+    expect(first.length).toBeGreaterThanOrEqual(MIN_SHARED_DIGESTS);
+    expect([2, 3, 4, 5, 6].map((seed) => countShared(first, type(seed)))).toEqual([0, 0, 0, 0, 0]);
+  });
+
   const without: [string, Manner][] = [
     ['keys in a beat', { ...AGENTS['playwright paced, with a window']!, isCentred: true }],
     ['touch', { ...PEOPLE.touch!, text: 'paste' }],

@@ -101,7 +101,7 @@ async function requestReports({ db, secrets, reports }: Service, integrationId: 
   // The users of a course are read from the counts.
   await foldSessionDeltas(db);
   const { integration } = (await findIntegration(db, integrationId))!;
-  const context = { ...asOperator(db), integration, cursorKey: secrets.cursorKey };
+  const context = { ...asOperator(db), integration, cursorKey: secrets.cursorKey, secrets };
   // A demo that a crash interrupted may have asked for them.
   if ((await reports.listJobs(context)).length > 0) return;
   const [course] = (await listCourses(context, { pageSize: 1 })).data;

@@ -22,7 +22,14 @@ import {
   type ReportRun,
 } from './jobs';
 import { type PartStart, type RenderedPart, renderPart } from './rendering';
-import { deleteReport, listReportJobs, purgeReport, type RequestContext, requestReport } from './requests';
+import {
+  deleteReport,
+  listReportJobs,
+  purgeReport,
+  type RequestContext,
+  requestReport,
+  type SubjectContext,
+} from './requests';
 import { createReportSchedule, deleteReportSchedule, listReportSchedules, makeDueReports } from './schedules';
 import type { ReportKey, ReportStores, StoreName } from './stores/store';
 import { listTemplates } from './templates';
@@ -30,11 +37,11 @@ import { listTemplates } from './templates';
 /** The reports of a process: what staff ask for, what the engine runs, and the files. */
 export interface ReportService {
   listTemplates(): ReportTemplateEntry[];
-  request(context: RequestContext, input: RequestReportInput): Promise<{ id: string }>;
+  request(context: SubjectContext, input: RequestReportInput): Promise<{ id: string }>;
   listJobs(context: DomainContext): Promise<ReportJob[]>;
   delete(context: RequestContext, id: string): Promise<{ id: string }>;
   listSchedules(context: DomainContext): Promise<ReportSchedule[]>;
-  createSchedule(context: RequestContext, input: CreateScheduleInput): Promise<{ id: string }>;
+  createSchedule(context: SubjectContext, input: CreateScheduleInput): Promise<{ id: string }>;
   deleteSchedule(context: RequestContext, id: string): Promise<{ id: string }>;
   openFile(report: { integrationId: string | null; reportId: string }): Promise<ReportFile>;
   jobs: {

@@ -8,11 +8,12 @@ import {
   type ReportParameters,
   type RequestReportInput,
 } from '../../contract/reports';
-import type { Database } from '../../db/client';
+import type { Database, Transaction } from '../../db/client';
 import { integrations, reportJobs, reports } from '../../db/schema';
 import { type Actor, type AuditedContext, recordAct } from '../audit/acts';
 import type { DomainContext } from '../domain/context';
 import { REPORT_CONTENT } from '../domain/reports';
+import { assertNotErased, type RefusalContext } from '../domain/user-erasures';
 import { createId } from '../platform/ids';
 import { removeReport } from './jobs';
 import type { ReportKey, ReportStores, StoreName } from './stores/store';
@@ -28,9 +29,14 @@ const DAY_MS = 86_400_000;
 export const DEFAULT_DAYS = 7;
 
 export type RequestContext = DomainContext & AuditedContext;
+/** What a report is about may be a user whose erasure runs. */
+export type SubjectContext = RequestContext & RefusalContext;
 
-/** Asks for a report. NOT_FOUND for an unknown course or user, RATE_LIMITED if too many wait. */
-export async function requestReport(context: RequestContext, input: RequestReportInput): Promise<ReportKey> {
+/**
+ * Asks for a report. NOT_FOUND for an unknown course or user, UNSUPPORTED_OPERATION if it is about a user who is being erased,
+ * RATE_LIMITED if too many wait.
+ */
+export async function requestReport(context: SubjectContext, input: RequestReportInput): Promise<ReportKey> {
   const { actor, integration, db } = context;
   const parameters = readParameters(input);
   // One clock for both, so that a window of the days that the plan keeps does not begin before them.
@@ -41,6 +47,7 @@ export async function requestReport(context: RequestContext, input: RequestRepor
   const id = createId('rep');
   await db.orm.transaction(async (tx) => {
     const { id: integrationId } = integration;
+    await assertSubjectNotErased(tx, context, parameters);
     // Two requests at once must not both see the last free place.
     await tx.select({ id: integrations.id }).from(integrations).where(eq(integrations.id, integrationId)).for('update');
     const [counted] = await tx
@@ -59,6 +66,15 @@ export async function requestReport(context: RequestContext, input: RequestRepor
     await recordAct(tx, actor, { action: 'ReportRequested', integrationId, subjectId: id, details: asked });
   });
   return { integrationId: integration.id, reportId: id };
+}
+
+/** Until an erasure has moved the counts, its user is known. */
+export async function assertSubjectNotErased(
+  tx: Transaction,
+  { integration, secrets }: SubjectContext,
+  { userId }: ReportParameters,
+): Promise<void> {
+  if (userId !== undefined) await assertNotErased(tx, secrets.erasureKey, { integrationId: integration.id, userId });
 }
 
 /** The name by which staff see who asked. */

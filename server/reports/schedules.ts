@@ -8,7 +8,15 @@ import type { DomainContext } from '../domain/context';
 import { SCHEDULED_SUBJECT } from '../domain/reports';
 import { createId } from '../platform/ids';
 import type { Logger } from '../platform/log';
-import { chooseWindow, DEFAULT_DAYS, nameOf, type RequestContext, readParameters } from './requests';
+import {
+  assertSubjectNotErased,
+  chooseWindow,
+  DEFAULT_DAYS,
+  nameOf,
+  type RequestContext,
+  readParameters,
+  type SubjectContext,
+} from './requests';
 import type { ReportKey } from './stores/store';
 import { TEMPLATES } from './templates';
 
@@ -33,9 +41,12 @@ export const dueTimes = (from: string, to: string) => `
 /** The next due time after now. A month later there is always one. */
 const NEXT_DUE = `(select min(at) from (${dueTimes('now()', "(now() + interval '33 days')")}) next where at > now())`;
 
-/** Creates a schedule. NOT_FOUND for an unknown course or user, UNSUPPORTED_OPERATION beyond the most of an integration. */
+/**
+ * Creates a schedule. NOT_FOUND for an unknown course or user, UNSUPPORTED_OPERATION beyond the most of an integration, and if it is
+ * about a user who is being erased.
+ */
 export async function createReportSchedule(
-  context: RequestContext,
+  context: SubjectContext,
   input: CreateScheduleInput,
 ): Promise<{ id: string }> {
   const { db, actor, integration } = context;
@@ -49,6 +60,7 @@ export async function createReportSchedule(
   const asked = { name: input.name ?? template.name, template: input.template, format, parameters };
   const nextDueAt = await computeNextDue(db, timing);
   await db.orm.transaction(async (tx) => {
+    await assertSubjectNotErased(tx, context, parameters);
     // Two requests at once must not both see the last free place.
     await tx.select({ id: integrations.id }).from(integrations).where(eq(integrations.id, integrationId)).for('update');
     const [counted] = await tx

@@ -36,7 +36,7 @@ async function print(tenant: { id: string }, input: object): Promise<DocumentDat
     stores: { current: 'postgres', postgres: keep as ReportStore, s3: null },
   });
   const { integration } = (await findIntegration(db, tenant.id))!;
-  const context = { ...asOperator(db), cursorKey: secrets.cursorKey, integration };
+  const context = { ...asOperator(db), cursorKey: secrets.cursorKey, secrets, integration };
   const { id } = await reports.request(context, { format: 'pdf', ...input } as never);
   const run = { integrationId: tenant.id, reportId: id, runId: `run of ${id}` };
   await reports.jobs.beginReport(run);

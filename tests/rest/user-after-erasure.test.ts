@@ -12,6 +12,7 @@ import {
   server,
   shareErasureServer,
   TEXTS_OF_ADA,
+  waitForReceipt,
 } from '../support/erasures';
 import * as facts from '../support/facts';
 
@@ -67,6 +68,31 @@ describe('a user who was erased', () => {
     const { scope, name, message, metric, windowMinutes, comparison, severity } = rule;
     const changed = { scope, name, message, metric, windowMinutes, comparison, severity, value: 8, id };
     expect((await admin.mutate('alertRules.update', { ...changed, version: rule.version }, at)).status).toBe(200);
+    const rows = findInDump(await dumpDatabase(server.database.db), TEXTS_OF_ADA);
+    expect(rows.filter((row) => row.includes(customer.id))).toEqual([]);
+  });
+
+  it('is named by no report and no schedule of one that is asked for while the erasure runs', async () => {
+    const customer = await createAda();
+    const at = { 'x-integration-id': customer.id };
+    const { sql } = server.database.db;
+    const about = { template: 'user-evidence', format: 'csv', days: 1, userId: ADA.id };
+    // The erasure waits for a transaction from before, so the user is still known.
+    const id = await sql.begin(async (older) => {
+      await older`select 1`;
+      const { body } = await eraseUser(customer);
+      for (const [name, input] of [
+        ['reports.request', about],
+        ['reports.createSchedule', { ...about, cadence: 'daily', hour: 6, timeZone: 'UTC' }],
+      ] as const) {
+        const refused = await admin.mutate(name, input, at);
+        expect([name, refused.status, refused.body.error?.message]).toEqual([
+          ...[name, 400, 'The user was erased: nothing is stored about them'],
+        ]);
+      }
+      return body.data.id as string;
+    });
+    await waitForReceipt(customer, id);
     const rows = findInDump(await dumpDatabase(server.database.db), TEXTS_OF_ADA);
     expect(rows.filter((row) => row.includes(customer.id))).toEqual([]);
   });

@@ -63,7 +63,8 @@ export function shareReports(): void {
 
 export async function contextOf({ id }: { id: string }) {
   const { db, secrets } = server.service;
-  return { ...asOperator(db), cursorKey: secrets.cursorKey, integration: (await findIntegration(db, id))!.integration };
+  const { integration } = (await findIntegration(db, id))!;
+  return { ...asOperator(db), cursorKey: secrets.cursorKey, secrets, integration };
 }
 
 export async function request(input: RequestReportInput, tenant = small) {

@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { ReceivedDelivery, verifyWebhook } from '../../clients/typescript/src/webhooks';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { ReceivedDelivery, readBody, verifyWebhook } from '../../clients/typescript/src/webhooks';
 import { signPayload } from '../../server/webhooks/signature';
 import { scoredSession } from '../support/facts';
 import { POLL_LIMIT_MS } from '../support/limits.mjs';
@@ -175,6 +175,20 @@ export function describeDeliveries(getClient: () => InstalledPackage): void {
       body: '{}',
     });
     expect(await answer.json()).toEqual({ type: 'object' });
+  });
+
+  it('a receiver copies a body that comes in small chunks a few times, not for each chunk', async () => {
+    const { readBody: read } = await getClient().load<{ readBody: typeof readBody }>('webhooks');
+    async function* send() {
+      for (let sent = 0; sent < 2 ** 20; sent += 256) yield new Uint8Array(256).fill(sent / 256);
+    }
+    const set = vi.spyOn(Object.getPrototypeOf(Uint8Array.prototype) as Uint8Array, 'set');
+    const body = await read(send());
+    const copied = set.mock.calls.reduce((sum, [bytes]) => sum + bytes.length, 0);
+    set.mockRestore();
+    expect(body).toHaveLength(2 ** 20);
+    expect([body![255], body![256], body!.at(-1)]).toEqual([0, 1, 255]);
+    expect(copied).toBeLessThan(4 * 2 ** 20);
   });
 
   describe('verifyWebhook', () => {

@@ -169,15 +169,24 @@ export async function receiveDelivery(
 }
 
 const MAX_BODY_BYTES = 1024 * 1024;
+const FIRST_BYTES = 16_384;
 
 /** Reads a raw body. Answers null if it is over 1 MiB: many times what a delivery has. */
 export async function readBody(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array | null> {
-  let body: Uint8Array<ArrayBuffer> | null = new Uint8Array();
+  let body = new Uint8Array(FIRST_BYTES);
   let size = 0;
-  // The rest of what is too large is read and dropped, so that the answer arrives.
   for await (const chunk of chunks) {
+    const at = size;
     size += chunk.length;
-    body = size <= MAX_BODY_BYTES ? joinBytes(body!, chunk) : null;
+    // The rest of what is too large is read and dropped, so that the answer arrives.
+    if (size > MAX_BODY_BYTES) continue;
+    if (size > body.length) {
+      // Twice as long, so that a body in small chunks, as anybody can send it, is not copied for each of them.
+      const longer = new Uint8Array(2 * size);
+      longer.set(body);
+      body = longer;
+    }
+    body.set(chunk, at);
   }
-  return body;
+  return size <= MAX_BODY_BYTES ? body.subarray(0, size) : null;
 }

@@ -233,6 +233,7 @@ describe('a call that fails', () => {
 
   it('leaves nothing behind: no connection, no timer, nothing at the signal; and sends nothing that nobody reads', () => {
     expect(observed['export that is left']).toMatchObject({ requests: 1, areEnded: true });
+    expect(observed['export of a long page']).toMatchObject({ value: 'UNEXPECTED_ANSWER', areEnded: true });
     expect(observed['all with one signal']).toMatchObject({ value: 0, requests: 5 });
     expect(observed.timers).toBe(0);
     expect(observed['csv that nobody reads']).toMatchObject({ requests: 0 });

@@ -87,8 +87,11 @@ export class Transport {
   /** Answers a file, whose body is still to be read under the deadline. The reader ends it. */
   open(call: Call): Promise<{ body: ReadableStream<Uint8Array>; deadline: Deadline }> {
     return this.#repeat(call, async (response, deadline) => {
-      if (!/^(text\/csv|application\/x-ndjson)\b/.test(response.headers.get('content-type') ?? ''))
+      if (!/^(text\/csv|application\/x-ndjson)\b/.test(response.headers.get('content-type') ?? '')) {
+        // What is left unread keeps its connection open, and with it the process.
+        await response.body?.cancel();
         throw makeApiError({ ...readFault(response), message: NOT_OURS });
+      }
       return { body: response.body!, deadline };
     });
   }

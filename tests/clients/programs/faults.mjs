@@ -181,6 +181,12 @@ await observe('export with a foreign line', [{ status: 200, headers: ndjson, bod
 await observe('export of something else', [{ status: 200, body: '<html>\n' }], () =>
   readAll(client.exports.sessions(csv)),
 );
+// More than the buffers of a connection hold.
+await observe('export of a long page', [{ status: 200, body: 'x'.repeat(16e6) }], async () => {
+  const { code } = await readAll(client.exports.sessions()).catch((error) => error);
+  await sleep(200);
+  return code;
+});
 await observe('export that hangs', ['hang', 'hang'], () => readAll(hasty.exports.users()));
 await observe('export that stalls', ['stall-after'], () => readAll(calm.exports.sessions()));
 await observe('answer that stalls', ['stall-after'], async () => typeof (await calm.stats.get()));

@@ -83,12 +83,14 @@ export function createReports(dependencies: {
 
   /** Sends the fact of a report that is ready. Its id is the report's, so that a repeated step sends a duplicate. */
   async function complete(run: ReportRun, file: { parts: ReportPart[]; recordCount: number }) {
-    const ready = await completeReport(db, run, file);
-    if (!ready) return;
     const { integrationId, reportId } = run;
-    const { name, template, ...described } = ready;
-    const named = { reportId, reportName: name, templateId: template, downloadUrl: downloadPath(reportId) };
-    await ingester.ingestFacts({ integrationId, facts: [{ kind: 'reportReady', ...named, ...described }] });
+    const ready = await completeReport(db, run, file);
+    if (ready) {
+      const { name, template, ...described } = ready;
+      const named = { reportId, reportName: name, templateId: template, downloadUrl: downloadPath(reportId) };
+      await ingester.ingestFacts({ integrationId, facts: [{ kind: 'reportReady', ...named, ...described }] });
+    }
+    // Also in a repeated step: the process that sent the fact may have died before this.
     await db.query(REMOVE_FACT_OF_DELETED, [integrationId, reportId]);
   }
 

@@ -124,6 +124,29 @@ export function registerRunTests(): void {
       await reports.delete(await contextOf(small), run.reportId);
     });
 
+    it('that dies after it has sent the fact of a report that was deleted meanwhile leaves no fact', async () => {
+      const { db, log, secrets, ingester } = server.service;
+      const run = await request(ALL);
+      const dying = createReports({
+        ...{ db, log, cursorKey: secrets.cursorKey, stores: { current: 'postgres', postgres: store, s3: null } },
+        ingester: {
+          ...ingester,
+          async ingestFacts(facts) {
+            await reports.delete(await contextOf(small), run.reportId);
+            await ingester.ingestFacts(facts);
+            throw new Error('the process dies');
+          },
+        },
+        wake: async () => {},
+      });
+      await reports.jobs.beginReport(run);
+      const rendered = await renderFrom(run, START);
+      await expect(complete(run, rendered, dying)).rejects.toThrow('dies');
+      await complete(run, rendered);
+      const { sql } = server.database.db;
+      expect(await sql`select 1 from reports where id = ${run.reportId}`).toHaveLength(0);
+    });
+
     it('that fails says why, to staff and to those who ask for the file', async () => {
       const run = await request(ALL);
       await reports.jobs.beginReport(run);

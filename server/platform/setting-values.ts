@@ -32,7 +32,13 @@ function trimEndSlashes(text: string): string {
 }
 
 export const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https address' });
-export const endpoint = httpUrl.transform(trimEndSlashes);
+/** Paths are appended to it. `fetch` refuses a user name, in an error that has the password. */
+export const endpoint = httpUrl
+  .refine(
+    (text) => !URL.canParse(text) || (!/[?#]/.test(text) && !new URL(text).username && !new URL(text).password),
+    'must be an http or https address without user name, query and fragment',
+  )
+  .transform(trimEndSlashes);
 
 /** Where a region is. Pages, links and cookies know no folder, and the API document shows the address to everyone. */
 export const publicUrl = z.string().transform((text, context) => {

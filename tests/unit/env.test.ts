@@ -355,6 +355,10 @@ describe('the store of reports', () => {
       'REPORT_S3_SECRET_ACCESS_KEY: is required with REPORT_STORE',
     );
     expect(refusalOf({ REPORT_STORE, ...KEYS, REPORT_S3_ENDPOINT: 'secret words' })).not.toContain('secret');
+    for (const REPORT_S3_ENDPOINT of ['http://minio:secret@127.0.0.1:9000', 'http://minio/?a', 'http://minio/#a'])
+      expect(refusalOf({ REPORT_STORE, ...KEYS, REPORT_S3_ENDPOINT })).toBe(
+        'REPORT_S3_ENDPOINT: must be an http or https address without user name, query and fragment',
+      );
     expect(refusalOf({ REPORT_STORE, ...KEYS, REPORT_S3_REGION: 'secret words' })).not.toContain('secret');
   });
 });

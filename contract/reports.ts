@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { REPORT_FORMATS } from './events';
-import { idText, instantText, text, timeZoneName, wireInstant, word } from './fields';
+import { idText, instantText, nameText, timeZoneName, wireInstant, word } from './fields';
 import { RISK_LEVELS } from './sessions';
 
 // Reports that the product makes itself: what staff ask for, and how far it is. For staff; no route of the public API shows
@@ -54,7 +54,7 @@ const ofTemplates = <Common extends z.ZodRawShape>(common: Common) => {
   return z.discriminatedUnion('template', objects as unknown as ObjectsOf<typeof REPORT_TEMPLATES>);
 };
 
-const common = { format: word(REPORT_FORMATS), name: text(1, 200).optional() };
+const common = { format: word(REPORT_FORMATS), name: nameText(200).optional() };
 
 export const CADENCES = ['daily', 'weekly', 'monthly'] as const;
 export type Cadence = (typeof CADENCES)[number];

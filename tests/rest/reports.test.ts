@@ -64,7 +64,7 @@ const readCsv = ({ text }: Answer) => text.replace(/^\uFEFF/, '').split('\r\n');
 
 describe('a report', () => {
   it('is rendered, is told to webhooks with a path that works, and can be downloaded with a key and by staff', async () => {
-    const report = await make({ template: 'sessions', format: 'csv', days: 1, name: 'Käthe’s list' });
+    const report = await make({ template: 'sessions', format: 'csv', days: 1, name: ' Käthe’s list ' });
     const file = await download(report.id);
     expect([file.status, file.headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8; header=present']);
     expect(Object.fromEntries(file.headers)).toMatchObject({
@@ -338,6 +338,7 @@ describe('a request', () => {
     [{ template: 'sessions', format: 'csv', days: 1, until: 'yesterday' }, 'until'],
     [{ template: 'weekly-overview', format: 'csv', until: '2026-01-01T00:00:00Z' }, 'until'],
     [{ template: 'sessions', format: 'csv', days: 1, name: '' }, 'name'],
+    [{ template: 'sessions', format: 'csv', days: 1, name: ' \t' }, 'name'],
     [{ template: 'sessions', format: 'csv', days: 1, name: 'x'.repeat(201) }, 'name'],
     [{ template: 'course-integrity', format: 'csv', days: 1 }, 'courseId'],
     [{ template: 'user-evidence', format: 'csv', days: 1, userId: '\0' }, 'userId'],

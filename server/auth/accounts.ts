@@ -10,6 +10,9 @@ import { lockAccounts, requireAdmin } from './account-locks';
 import { lockInvitations, revokeInvitations } from './invitations';
 import { hashPassword } from './passwords';
 
+/** Of a name that is made of an address. */
+const MAX_GIVEN_NAME = 100;
+
 const notFound = () => new ApiError('NOT_FOUND', 'Staff account not found');
 
 /** Records a change to an account. The entry holds `email`, so that people can read it. */
@@ -27,7 +30,7 @@ const noteAct = (
 
 /** Creates an account. INVALID_REQUEST naming `email` if the address already has one, FORBIDDEN if the actor is no admin any more. */
 export async function createStaff({ db, actor }: AuditedContext, input: CreateStaffInput): Promise<{ id: string }> {
-  const { email, password, role, name = email.slice(0, email.lastIndexOf('@')) } = input;
+  const { email, password, role, name = email.slice(0, Math.min(email.lastIndexOf('@'), MAX_GIVEN_NAME)) } = input;
   const id = createId('stf');
   const passwordHash = await hashPassword(password);
   await db.orm.transaction(async (tx) => {
@@ -35,7 +38,7 @@ export async function createStaff({ db, actor }: AuditedContext, input: CreateSt
     await lockInvitations(tx);
     const created = await tx
       .insert(staff)
-      .values({ id, email, name: name.slice(0, 100), role, passwordHash })
+      .values({ id, email, name, role, passwordHash })
       .onConflictDoNothing({ target: staff.email })
       .returning({ id: staff.id });
     if (created.length === 0)

@@ -239,6 +239,11 @@ describe('admins', () => {
       ...{ id, email, name: 'new.colleague', role: 'viewer', disabled: false, sessions: 0 },
       createdAt: expect.any(String),
     });
+    // A hundred characters that two code units each stand for.
+    const long = { email: 'long.name@example.com', name: '𠮷'.repeat(100), password: 'twelve chars' };
+    expect((await admin.mutate('staff.create', long)).status).toBe(200);
+    const accounts = (await result(admin.query('staff.list'))) as { email: string; name: string }[];
+    expect(accounts.find((account) => account.email === long.email)?.name).toBe(long.name);
     expect((await admin.mutate('staff.setRole', { id: viewer.id, role: 'analyst' })).status).toBe(200);
     expect(((await result(viewer.query('staff.me'))) as { role: string }).role).toBe('analyst');
     const outdated = await admin.mutate('staff.setRole', { id: viewer.id, role: 'admin', replaced: 'viewer' });

@@ -5,7 +5,11 @@ import {
   findPlace,
   readScene,
 } from '../../app/dashboard/[integrationId]/sessions/[sessionId]/recording-reader';
-import { describeLength, describeMark } from '../../app/dashboard/[integrationId]/sessions/[sessionId]/recording-words';
+import {
+  describeLength,
+  describeMark,
+  describePart,
+} from '../../app/dashboard/[integrationId]/sessions/[sessionId]/recording-words';
 import { EventCode } from '../../contract/beacon';
 import { makeRecording } from '../../server/detection/recording';
 import { buildTrace, TraceBuilder } from '../support/trace';
@@ -62,6 +66,10 @@ describe('a recording in the dashboard', () => {
     expect(cutTrack(path, Number.NEGATIVE_INFINITY, 300).map(({ x }) => x)).toEqual([100, 200]);
     expect(findLast(path, 399)?.x).toBe(100);
     expect(findLast(path, 100)).toBeUndefined();
+  });
+
+  it('says the score of a part as the rest of the page does', () => {
+    expect(describePart({ startMs: 65_000, score: 0.29 })).toBe('From 1:05: 29 of 100 by itself');
   });
 
   it('says of lengths no more than their class', () => {

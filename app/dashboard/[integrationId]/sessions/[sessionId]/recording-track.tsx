@@ -3,7 +3,7 @@ import type { Recording } from '../../../../../contract/recordings';
 import { joinClasses } from '../../../components/classes';
 import { colorOfType, showOffset } from '../timeline';
 import type { Mark, Scene } from './recording-reader';
-import { describeMark } from './recording-words';
+import { describeMark, describePart } from './recording-words';
 
 /** A moment that a finding rests on. */
 export interface FindingMoment {
@@ -134,12 +134,13 @@ const Lanes = memo(function Lanes({
       </Lane>
       {segments.length > 0 && (
         <Lane name="Parts">
-          {segments.map(({ startMs: fromMs, score }, index) => {
+          {segments.map((segment, index) => {
+            const { startMs: fromMs, score } = segment;
             const toMs = segments[index + 1]?.startMs ?? endMs;
             return (
               <span
                 key={fromMs}
-                title={`From ${showOffset(fromMs)}: ${Math.floor(score * 100)} of 100 by itself`}
+                title={describePart(segment)}
                 className="absolute inset-y-0 border-surface border-l bg-bot-fill"
                 style={{
                   left: `${place(fromMs)}%`,

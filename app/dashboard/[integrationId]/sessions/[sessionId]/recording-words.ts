@@ -1,8 +1,11 @@
 import { ELEMENT_ROLES } from '../../../../../contract/beacon';
 import { type RecordedKey, type RecordedText, TEXT_LENGTHS } from '../../../../../contract/recorded-kinds';
+import type { Recording } from '../../../../../contract/recordings';
 import { showCount } from '../../../components/count';
+import { showScore } from '../../../components/score-bar';
 import { showDuration } from '../../../components/time';
 import { showPath } from '../session-facts';
+import { showOffset } from '../timeline';
 import type { Mark, ScenePress } from './recording-reader';
 
 const ROLE_WORDS: Partial<Record<(typeof ELEMENT_ROLES)[number], string>> = {
@@ -68,3 +71,7 @@ export function describeMark(mark: Mark): string {
       return describePress(mark.press);
   }
 }
+
+/** Describes how a part of the session looks by itself. */
+export const describePart = ({ startMs, score }: Recording['segments'][number]): string =>
+  `From ${showOffset(startMs)}: ${showScore(score)} of 100 by itself`;

@@ -23,3 +23,6 @@ export function useStaff(): Signed {
   if (!signed) throw new Error('useStaff needs a StaffProvider above it');
   return signed;
 }
+
+/** The first two characters of a name. */
+export const findInitials = (name: string): string => [...name].slice(0, 2).join('');

@@ -16,13 +16,25 @@ import {
 import { readSettingsTab } from '../../app/dashboard/[integrationId]/settings/tabs';
 import { readWebhookTab } from '../../app/dashboard/[integrationId]/webhooks/[id]/delivery-filters';
 import { listFields, toDraft, toThreshold } from '../../app/dashboard/[integrationId]/webhooks/threshold-draft';
+import { shortenId } from '../../app/dashboard/components/copying';
 import { showDuration } from '../../app/dashboard/components/duration';
 import { showProgress, showTotal } from '../../app/dashboard/components/list-total';
+import { findInitials } from '../../app/dashboard/staff';
 import type { AlertRule } from '../../contract/alert-rules';
 import type { ReportContent } from '../../contract/reports';
 import { type Threshold, thresholdSchema } from '../../contract/webhooks';
 
 // How the dashboard writes values, and reads them from addresses and fields.
+
+describe('a part of a name or an id', () => {
+  // Half a character is another one in the browser than from the server.
+  it('has whole characters', () => {
+    expect(['ada lovelace', 'A𠮷', '𠮷野家', 'Z'].map(findInitials)).toEqual(['ad', 'A𠮷', '𠮷野', 'Z']);
+    expect(['short', '1234567𠮷89012345𠮷678', '𠮷'.repeat(16)].map(shortenId)).toEqual([
+      ...['short', '1234567𠮷…𠮷678', '𠮷'.repeat(16)],
+    ]);
+  });
+});
 
 describe('a duration', () => {
   it.each([

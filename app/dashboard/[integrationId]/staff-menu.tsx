@@ -8,7 +8,7 @@ import { useTimeZone } from '../components/time';
 import { useToast } from '../components/toast';
 import { tellOtherTabs } from '../other-tabs';
 import { savePreference } from '../preference';
-import { useStaff } from '../staff';
+import { findInitials, useStaff } from '../staff';
 import { THEME_COOKIE, type Theme } from '../theme';
 import { nameZone, TIME_ZONE_COOKIE, UTC } from '../time-zone';
 import { ChangePassword } from './change-password';
@@ -52,7 +52,7 @@ export function StaffMenu({ theme }: { theme: Theme }) {
               className="flex size-7 shrink-0 items-center justify-center rounded bg-accent-soft font-semibold text-accent text-xs uppercase"
               aria-hidden
             >
-              {staff.name.slice(0, 2)}
+              {findInitials(staff.name)}
             </span>
             <span className="min-w-0 leading-4">
               <span className="block max-w-28 truncate">{staff.name}</span>

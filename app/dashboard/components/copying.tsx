@@ -44,8 +44,12 @@ export function useCopy(text: string) {
   return { outcome, copy };
 }
 
-/** Shortens an id in its middle. */
-export const shortenId = (id: string) => (id.length <= MAX_ID_LENGTH ? id : `${id.slice(0, 8)}…${id.slice(-4)}`);
+/** Shortens an id in its middle, between characters: of half a one browser and server make different text. */
+export function shortenId(id: string): string {
+  const characters = [...id];
+  if (characters.length <= MAX_ID_LENGTH) return id;
+  return `${characters.slice(0, 8).join('')}…${characters.slice(-4).join('')}`;
+}
 
 /** An id, shortened in the middle. A click copies the whole id. */
 export function ShortId({ id, name = 'id' }: { id: string; name?: string }) {

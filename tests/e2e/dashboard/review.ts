@@ -66,6 +66,24 @@ export function registerReviewTests(): void {
       expect(findSelected(page)).toBe(first);
     });
 
+    it('labels what a link has selected, also if the list does not show it', async () => {
+      const [{ id }] = (await dashboard.api('GET', '/v1/sessions?pageSize=1')).body.data;
+      const page = await dashboard.visit(`/sessions?userId=nobody&selected=${id}`);
+      await page.getByRole('complementary').getByText('Label as').waitFor();
+      await page.keyboard.press('b');
+      await expect.poll(() => readVerdict(id)).toBe('bot');
+      await page.keyboard.press('u');
+      await expect.poll(() => readVerdict(id)).toBe(null);
+    });
+
+    it('does not go on to the next session if the role may not label', async () => {
+      const page = await dashboard.visit('/sessions?label=none', { role: 'viewer' });
+      const [first] = await listRows(page);
+      for (const key of 'jb') await page.keyboard.press(key);
+      await page.getByText('Your role is viewer: you cannot label.').waitFor();
+      expect(findSelected(page)).toBe(first);
+    });
+
     it('keeps up with keys that are pressed faster than the page renders', async () => {
       const page = await dashboard.visit('/sessions?label=none');
       const ids = (await listRows(page)).slice(0, 4);

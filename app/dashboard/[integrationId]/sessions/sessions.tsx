@@ -56,19 +56,25 @@ export function Sessions() {
   const loadMore = () => {
     if (list.hasNextPage && !list.isFetchingNextPage) void list.fetchNextPage();
   };
+  /** The selected session. A link may have selected one that the list does not have, which the panel has read. */
+  const findCurrent = (): Session | undefined => {
+    const sessionId = readSelected();
+    if (sessionId === null) return undefined;
+    const listed = rows?.find(({ id }) => id === sessionId);
+    return listed ?? queryClient.getQueryData(trpc.sessions.get.queryKey({ sessionId }));
+  };
   /** Labels the selected session and selects the next one. */
   const review = (verdict: Verdict) => () => {
-    const current = readSelected();
-    const at = rows?.findIndex(({ id }) => id === current) ?? -1;
-    const session = rows?.[at];
-    if (!session) return;
-    labeling.label(session, verdict);
+    const session = findCurrent();
+    if (!session || !labeling.label(session, verdict)) return;
+    const at = rows?.findIndex(({ id }) => id === session.id) ?? -1;
+    if (at < 0) return;
     const next = rows?.[at + 1];
     if (next) select(next.id);
     else loadMore();
   };
   const explain = () => {
-    const session = rows?.find(({ id }) => id === readSelected());
+    const session = findCurrent();
     if (session) void labeling.explain(session);
   };
   const hrefOf = ({ id }: Pick<Session, 'id'>) =>

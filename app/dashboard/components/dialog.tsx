@@ -68,11 +68,9 @@ function Modal(props: ModalProps) {
 
 function OpenModal({ title, isOpen: _, onClose, children, ...rest }: ModalProps) {
   const id = useId();
-  const heading = useRef<HTMLHeadingElement>(null);
   const isGuarded = useRef(false);
   const [refusals, setRefusals] = useState(0);
-  /** How often it stayed because of what was typed. */
-  const [keptCount, setKeptCount] = useState(0);
+  const { keptCount, keepsText } = useKeptText();
   const guard = useCallback((isOn: boolean) => {
     isGuarded.current = isOn;
     setRefusals(0);
@@ -81,33 +79,49 @@ function OpenModal({ title, isOpen: _, onClose, children, ...rest }: ModalProps)
     if (isGuarded.current) setRefusals((count) => count + 1);
     else onClose();
   };
-  const dismiss = () => {
-    const dialog = heading.current?.closest('dialog');
-    if (!isGuarded.current && dialog && holdsTypedText(dialog)) setKeptCount((count) => count + 1);
-    else close();
+  const dismiss = (dialog: HTMLDialogElement) => {
+    if (isGuarded.current || !keepsText(dialog)) close();
   };
   const closeGuard = useMemo(() => ({ guard, refusals, close: onClose }), [guard, refusals, onClose]);
   return (
     <NativeDialog {...rest} labelledBy={id} onDismiss={dismiss} onClosed={onClose}>
       <div className="mb-3 flex items-center justify-between gap-4">
-        <h2 id={id} ref={heading} className="min-w-0 truncate font-semibold text-lg">
+        <h2 id={id} className="min-w-0 truncate font-semibold text-lg">
           {title}
         </h2>
         <IconButton label="Close" onClick={close}>
           <X size={16} aria-hidden />
         </IconButton>
       </div>
-      <SignedOutNotice />
-      {keptCount > 0 && (
-        // A new element each time, so that each time is announced.
-        <p key={keptCount} ref={showElement} role="alert" className="mb-3 text-danger">
-          Not closed: what you have typed is not saved. Save it, or cancel.
-        </p>
-      )}
+      <TextNotices keptCount={keptCount} />
       <CloseGuardContext value={closeGuard}>{children}</CloseGuardContext>
     </NativeDialog>
   );
 }
+
+/** Keeps a dialog open that has text that somebody has typed. `keptCount`: how often it has. */
+function useKeptText() {
+  const [keptCount, setKeptCount] = useState(0);
+  const keepsText = (dialog: HTMLDialogElement): boolean => {
+    const isKept = holdsTypedText(dialog);
+    if (isKept) setKeptCount((count) => count + 1);
+    return isKept;
+  };
+  return { keptCount, keepsText };
+}
+
+/** Says why a dialog or its page stays: because of what was typed. */
+const TextNotices = ({ keptCount }: { keptCount: number }) => (
+  <>
+    <SignedOutNotice />
+    {keptCount > 0 && (
+      // A new element each time, so that each time is announced.
+      <p key={keptCount} ref={showElement} role="alert" className="mb-3 text-danger">
+        Not closed: what you have typed is not saved. Save it, or cancel.
+      </p>
+    )}
+  </>
+);
 
 const showElement = (element: Element | null) => element?.scrollIntoView({ block: 'nearest' });
 
@@ -120,7 +134,7 @@ interface NativeDialogProps {
   isSheet?: boolean;
   returnsFocus?: boolean;
   /** Someone wants to close it: by Escape, by the system's back gesture or, unless it is an alert, by a click outside. */
-  onDismiss(): void;
+  onDismiss(dialog: HTMLDialogElement): void;
   /** The browser has closed it without asking. */
   onClosed(): void;
   children: ReactNode;
@@ -145,7 +159,7 @@ function NativeDialog(props: NativeDialogProps) {
 
   const dismiss = (event: SyntheticEvent) => {
     event.preventDefault();
-    onDismiss();
+    if (dialog.current) onDismiss(dialog.current);
   };
   // Escape is handled here and not as a `cancel`: browsers let a page refuse that only once in a row.
   const press = (event: KeyboardEvent) => {
@@ -173,7 +187,7 @@ function NativeDialog(props: NativeDialogProps) {
         isPressedOutside.current = isOutside(event);
       }}
       onClick={(event) => {
-        if (role !== 'alertdialog' && isPressedOutside.current && isOutside(event)) onDismiss();
+        if (role !== 'alertdialog' && isPressedOutside.current && isOutside(event)) onDismiss(event.currentTarget);
       }}
     >
       {children}
@@ -200,41 +214,41 @@ interface ConfirmProps {
 
 /** Asks for confirmation before an action that cannot be undone, and says what it will do. */
 export function ConfirmDialog(props: ConfirmProps) {
-  const { title, consequence, act, kind = 'danger', typed, isOpen, onClose, onConfirm } = props;
+  return props.isOpen ? <OpenConfirm {...props} /> : null;
+}
+
+function OpenConfirm(props: ConfirmProps) {
+  const { title, consequence, act, kind = 'danger', typed, onClose, onConfirm } = props;
   const id = useId();
   const [text, setText] = useState('');
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<string | null>(null);
+  const { keptCount, keepsText } = useKeptText();
   const confirm = async () => {
     setBusy(true);
     setError(null);
     try {
       await onConfirm();
-      close();
+      onClose();
     } catch (cause) {
       setError(describeError(cause));
     } finally {
       setBusy(false);
     }
   };
-  const close = () => {
-    setError(null);
-    setText('');
-    onClose();
-  };
-  if (!isOpen) return null;
   return (
     <NativeDialog
       role="alertdialog"
       labelledBy={`${id}-title`}
       describedBy={`${id}-text`}
       place={CENTERED}
-      onDismiss={() => isBusy || close()}
-      onClosed={close}
+      onDismiss={(dialog) => isBusy || keepsText(dialog) || onClose()}
+      onClosed={onClose}
     >
       <h2 id={`${id}-title`} className="mb-2 font-semibold text-lg">
         {title}
       </h2>
+      <TextNotices keptCount={keptCount} />
       <div id={`${id}-text`} className="text-muted">
         {consequence}
       </div>
@@ -251,7 +265,7 @@ export function ConfirmDialog(props: ConfirmProps) {
         </p>
       )}
       <div className="mt-5 flex justify-end gap-2">
-        <Button disabled={isBusy} onClick={close}>
+        <Button disabled={isBusy} onClick={onClose}>
           Cancel
         </Button>
         <Button

@@ -154,6 +154,9 @@ export function registerFewSessionTests(): void {
       const dialog = page.getByRole('alertdialog', { name: 'Label 3 sessions as bot?' });
       await dialog.getByRole('button', { name: 'Too fast' }).click();
       await dialog.getByLabel('Notes').fill('one wave');
+      await page.keyboard.press('Escape');
+      await dialog.getByRole('alert').getByText('Not closed: what you have typed is not saved.').waitFor();
+      expect(await dialog.getByLabel('Notes').inputValue()).toBe('one wave');
       const before = await readVerdicts(id);
       await dialog.getByRole('button', { name: 'Label 3 as bot' }).click();
       await dialog.waitFor({ state: 'detached' });

@@ -87,11 +87,14 @@ function BulkDialog({ verdict, sessions, onClose, onConfirm }: BulkDialogProps) 
               : ''}
             Each gets the same reasons and notes. You can undo it.
           </p>
-          <VerdictDetailsForm
-            verdict={verdict}
-            value={details}
-            onChange={(changed) => setDetails((now) => ({ ...now, ...changed }))}
-          />
+          {/* A form, so that what is typed there keeps the dialog open. */}
+          <form onSubmit={(event) => event.preventDefault()}>
+            <VerdictDetailsForm
+              verdict={verdict}
+              value={details}
+              onChange={(changed) => setDetails((now) => ({ ...now, ...changed }))}
+            />
+          </form>
         </div>
       }
       onClose={onClose}

@@ -176,6 +176,30 @@ export function registerFewSessionTests(): void {
       await page.getByText('0 reviewed', { exact: true }).waitFor();
     });
 
+    it('keeps the verdict on a session whose label is not removed, because the tab can keep no further change', async () => {
+      const few = await furnish(2);
+      const page = await openReview(few);
+      await expectCase(page, 'q-0');
+      await page.keyboard.press('b');
+      await expectCase(page, 'q-1');
+      await expect.poll(() => readLabels(few, 'q-0')).toEqual([1]);
+      const me = await dashboard.ask(page.context(), 'staff.me', undefined, few);
+      const { id: staffId } = (await me.json()).result.data;
+      await page.evaluate((key) => {
+        const change = { kind: 'remove', input: { sessionId: 'other', labeledAt: '2026-01-01T00:00:00.000Z' } };
+        const entry = { sessionName: 'Other', change, seenLabeledAt: null, state: 'Failed', message: 'No answer' };
+        const entries = Array.from({ length: 50 }, (_, n) => ({ ...entry, id: `id-${n}`, sessionId: `other-${n}` }));
+        sessionStorage.setItem(key, JSON.stringify(entries));
+      }, `unsaved-verdicts:${staffId}:${few}`);
+      await page.reload();
+      await settle(page);
+      await page.keyboard.press('k');
+      await caseOf(page, 'q-0').getByRole('button', { name: 'Remove label' }).click();
+      await page.getByText('50 verdicts are not saved. Send or discard them first.').waitFor();
+      await page.getByText('1 reviewed', { exact: true }).waitFor();
+      await dashboard.leave();
+    });
+
     it('labels several again, and says that this replaces their labels', async () => {
       const page = await openReview(id);
       const ids = (await readQueue(page, id)).slice(0, 3);

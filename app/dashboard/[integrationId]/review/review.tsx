@@ -175,8 +175,7 @@ function Desk({ review, progress, scoring, onReopen }: DeskProps) {
             onLabel={(verdict) => label(verdict)()}
             onExplain={(session) => void labeling.explain(session)}
             onRemove={(session) => {
-              labeling.removeLabel(session);
-              act((before) => forgetOutcomes(before, [session.id]));
+              if (labeling.removeLabel(session)) act((before) => forgetOutcomes(before, [session.id]));
             }}
             {...{ base, scoring }}
           />

@@ -247,10 +247,11 @@ export function useLabeling({ onUndo, onRefused }: LabelingOptions = {}) {
     });
   };
 
-  /** Removes the label, so that the score decides again. */
-  const removeLabel = (session: Session) => {
+  /** Removes the label, so that the score decides again. Answers whether that is on its way. */
+  const removeLabel = (session: Session): boolean => {
     const { id: sessionId, label: removed } = session;
-    if (!removed || !canWrite || desk.isFull()) return;
+    if (!removed || !canWrite) return false;
+    if (desk.isFull()) return refuse(FULL_TRAY);
     const reasons = findReasons(queryClient.getQueryData(trpc.sessions.getHistory.queryKey({ sessionId })));
     for (const step of steps.current) if (step.before.id === sessionId) step.isUndoable = false;
     desk.offerReasons(null);
@@ -266,6 +267,7 @@ export function useLabeling({ onUndo, onRefused }: LabelingOptions = {}) {
       // Who undoes has seen no label but the one that they removed.
       undo: () => label({ ...findShown(session), label: null }, verdict, { confidence, notes, reasons }),
     });
+    return true;
   };
 
   const undo = () => {

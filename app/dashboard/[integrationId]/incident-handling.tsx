@@ -33,14 +33,17 @@ export function useIncidentChanges(kind: IncidentKind) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
   const toast = useToast();
-  const say = (words: string) => ({
-    onSuccess: () => {
-      toast({ text: words });
+  const say = (asked: IncidentStatus, words: string) => ({
+    onSuccess: ({ status }: Pick<Handling, 'status'>) => {
+      // A colleague was faster, or a key was pressed where the button is off.
+      toast({ text: status === asked ? words : `Already ${STATUS_WORDS[status].toLowerCase()}` });
       return queryClient.invalidateQueries({ queryKey: trpc[kind].pathKey() });
     },
     onError: (error: unknown) => toast({ text: describeError(error), isError: true }),
   });
-  const [acknowledged, resolved, reopened] = [say('Acknowledged'), say('Resolved'), say('Opened again')];
+  const acknowledged = say('Acknowledged', 'Acknowledged');
+  const resolved = say('Resolved', 'Resolved');
+  const reopened = say('Open', 'Opened again');
   const changes = {
     alerts: {
       acknowledge: useMutation(trpc.alerts.acknowledge.mutationOptions(acknowledged)),

@@ -1,7 +1,8 @@
 import postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findLowerBound, findUpperBound } from '../../../server/domain/binomial-interval';
-import { type Look, settle } from '../../support/dashboard';
+import { intercept, type Look, settle } from '../../support/dashboard';
+import { createGate } from '../../support/gate';
 import { dashboard, prepareOnce, settings } from './shared-dashboard';
 
 // Error rates next to the risk thresholds, of an integration whose sessions the test knows.
@@ -113,6 +114,27 @@ export function registerRateTests(): void {
       const row = page.getByRole('row', { name: /^70 / });
       expect((await row.textContent())!.startsWith('70')).toBe(true);
       await row.getByRole('cell', { name: '80', exact: true }).waitFor();
+    });
+
+    it('follow cut points that are saved once, however long that takes', async () => {
+      await ensureReviewed();
+      const page = await visit();
+      const answer = createGate();
+      await intercept(page, '**/api/trpc/riskThresholds.update*', (route) =>
+        answer.opened.then(() => route.continue()),
+      );
+      await page.getByRole('spinbutton', { name: 'Bot from' }).fill('72');
+      const save = page.getByRole('button', { name: 'Save thresholds' });
+      const sent = page.waitForRequest('**/api/trpc/riskThresholds.update*');
+      await save.click();
+      await sent;
+      expect(await save.isDisabled()).toBe(true);
+      answer.open();
+      const notifications = page.getByRole('region', { name: 'Notifications' });
+      await notifications.getByText('bot from 72').waitFor();
+      await page.unrouteAll({ behavior: 'wait' });
+      await notifications.getByRole('button', { name: 'Undo' }).click();
+      await notifications.getByText('bot from 70').waitFor();
     });
 
     it('from all labels say that reviewers chose them', async () => {

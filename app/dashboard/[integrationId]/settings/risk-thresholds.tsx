@@ -45,7 +45,7 @@ function Editor({ minGap, saved, distribution }: EditorProps) {
   const { canWrite } = useStaff();
   /** The cut points that were moved. The others are those that somebody else may save meanwhile. */
   const [draft, setDraft] = useState<Partial<Thresholds>>({});
-  const { save, error } = useSaving(() => setDraft({}));
+  const { save, isSaving, error } = useSaving(() => setDraft({}));
   const shown = { ...saved, ...draft };
   const isChanged = shown.mediumAt !== saved.mediumAt || shown.botAt !== saved.botAt;
   const isTooClose = shown.botAt - shown.mediumAt < minGap;
@@ -89,7 +89,7 @@ function Editor({ minGap, saved, distribution }: EditorProps) {
             </Field>
           ))}
           <div className="flex gap-2 sm:pt-5">
-            <Button kind="primary" type="submit" disabled={!canWrite || !isChanged || isTooClose}>
+            <Button kind="primary" type="submit" disabled={!canWrite || !isChanged || isTooClose || isSaving}>
               Save thresholds
             </Button>
             <Button kind="quiet" disabled={!isChanged} onClick={() => setDraft({})}>
@@ -117,11 +117,15 @@ function useSaving(onSaved: () => void) {
   const toast = useToast();
   const update = useMutation(trpc.riskThresholds.update.mutationOptions());
   const stored = trpc.riskThresholds.get.queryOptions({});
+  const [isReading, setReading] = useState(false);
   const save = async (moved: Partial<Thresholds>, undone?: Thresholds) => {
-    const before = await readNow(queryClient, stored).catch((error: unknown) => {
-      toast({ text: describeError(error), isError: true });
-      return null;
-    });
+    setReading(true);
+    const before = await readNow(queryClient, stored)
+      .catch((error: unknown) => {
+        toast({ text: describeError(error), isError: true });
+        return null;
+      })
+      .finally(() => setReading(false));
     if (before === null) return;
     if (undone && Object.keys(listMoved(undone, before)).some((cut) => cut in moved))
       return toast({ text: 'Somebody has moved the cut point since, so it stays', isError: true });
@@ -139,7 +143,7 @@ function useSaving(onSaved: () => void) {
       },
     });
   };
-  return { save, error: update.error };
+  return { save, isSaving: isReading || update.isPending, error: update.error };
 }
 
 /** How many sessions would change class, by direction. */

@@ -6,11 +6,11 @@ import { findCycle, findImports, readSources, SOURCE_ROOTS, type SourceFile } fr
 // types that a file names.
 
 /**
- * The law: one row per room, from the top floor to the ground. A row has the room's files (the longest matching path
- * decides) and the rooms that it may import. An import points down this table, never up. Rooms of one folder stand
- * together, so the folders are floors too: app → server → {db, inngest} → contract.
+ * The law: one row per layer, from the top to the bottom. A row has the layer's files (the longest matching path
+ * decides) and the layers that it may import. An import points down this table, never up. Layers of one folder stand
+ * together, so the folders are in this order too: app → server → {db, inngest} → contract.
  */
-const LAW: [room: string, files: string, mayImport: string][] = [
+const LAW: [layer: string, files: string, mayImport: string][] = [
   // Files that Next finds by name.
   ['app', 'app/ proxy.ts next.config.js', 'rest procedures service detection contract'],
   // What starts a process: the commands, which put everything together, and what Next calls first.
@@ -63,7 +63,7 @@ const LAW: [room: string, files: string, mayImport: string][] = [
   ['contract', 'contract/', ''],
 ];
 
-/** Packages that only some rooms, or single files, may import. */
+/** Packages that only some layers, or single files, may import. */
 const PACKAGES: { package: string; onlyIn: RegExp }[] = [
   { package: 'drizzle-orm', onlyIn: /^(?!app\/|server\/rest\/|server\/procedures\/)/ },
   // server/main.ts is Next's custom server.
@@ -75,18 +75,18 @@ const PACKAGES: { package: string; onlyIn: RegExp }[] = [
 const MAX_LINES = 400;
 const JUNK_DRAWER = /(^|[/._-])(utils?|helpers?|common|misc)([/._-]|$)/i;
 
-const ROOMS = LAW.map(([name, files, mayImport]) => ({
+const LAYERS = LAW.map(([name, files, mayImport]) => ({
   name,
   files: files.split(' '),
   mayImport: mayImport.split(' ').filter(Boolean),
 }));
 
 const sources = readSources(SOURCE_ROOTS);
-/** Finds the room with the longest path that matches a file. */
-function findRoom(path: string) {
+/** Finds the layer with the longest path that matches a file. */
+function findLayer(path: string) {
   const isOf = (place: string) => (place.endsWith('/') ? path.startsWith(place) : path === place);
-  const found = ROOMS.flatMap((room) => room.files.filter(isOf).map((place) => ({ room, place })));
-  return found.sort((a, b) => b.place.length - a.place.length)[0]?.room;
+  const found = LAYERS.flatMap((layer) => layer.files.filter(isOf).map((place) => ({ layer, place })));
+  return found.sort((a, b) => b.place.length - a.place.length)[0]?.layer;
 }
 const list = (find: (file: SourceFile) => string[]) => sources.flatMap(find);
 
@@ -99,20 +99,20 @@ export * from './e';\nexport { f } from 'f';\nconst g = await import('./g');\nco
     expect(findImports(text).sort()).toEqual(['./b', './e', './g', 'a', 'c', 'd', 'f']);
   });
 
-  it('has a room for every file', () => {
-    expect(list(({ path }) => (findRoom(path) ? [] : [path]))).toEqual([]);
+  it('has a layer for every file', () => {
+    expect(list(({ path }) => (findLayer(path) ? [] : [path]))).toEqual([]);
   });
 
-  it('lets rooms import only what stands below them', () => {
-    const names = ROOMS.map(({ name }) => name);
-    const upwards = ROOMS.flatMap(({ name, mayImport }, index) =>
+  it('lets layers import only what stands below them', () => {
+    const names = LAYERS.map(({ name }) => name);
+    const upwards = LAYERS.flatMap(({ name, mayImport }, index) =>
       mayImport.filter((other) => names.indexOf(other) <= index).map((other) => `${name} → ${other}`),
     );
     expect(upwards).toEqual([]);
   });
 
-  it('makes floors of the folders: each folder is one stretch of the table', () => {
-    const folders = ROOMS.map(({ files }) => files[0]!.split('/')[0]);
+  it('keeps the layers of a folder together in the table', () => {
+    const folders = LAYERS.map(({ files }) => files[0]!.split('/')[0]);
     expect(folders.filter((folder, index) => folder !== folders[index - 1])).toEqual([
       'app',
       'server',
@@ -122,15 +122,15 @@ export * from './e';\nexport { f } from 'f';\nconst g = await import('./g');\nco
       'inngest',
       'contract',
     ]);
-    const onOneFloor = ROOMS.filter(({ name }) => ['db', 'pixel', 'clients', 'inngest', 'engine'].includes(name));
-    expect(new Set(onOneFloor.flatMap(({ mayImport }) => mayImport))).toEqual(new Set(['contract']));
+    const sideBySide = LAYERS.filter(({ name }) => ['db', 'pixel', 'clients', 'inngest', 'engine'].includes(name));
+    expect(new Set(sideBySide.flatMap(({ mayImport }) => mayImport))).toEqual(new Set(['contract']));
   });
 
   it('is kept by every import', () => {
     const violations = list(({ path, internal }) => {
-      const room = findRoom(path)!;
-      const allowed = [room.name, ...room.mayImport];
-      return internal.filter((to) => !allowed.includes(findRoom(to)?.name ?? 'nowhere')).map((to) => `${path} → ${to}`);
+      const layer = findLayer(path)!;
+      const allowed = [layer.name, ...layer.mayImport];
+      return internal.filter((to) => !allowed.includes(findLayer(to)?.name ?? 'nowhere')).map((to) => `${path} → ${to}`);
     });
     expect(violations).toEqual([]);
   });
@@ -148,7 +148,7 @@ export * from './e';\nexport { f } from 'f';\nconst g = await import('./g');\nco
     expect(findCycle(new Map(sources.map(({ path, internal }) => [path, internal])))).toBeNull();
   });
 
-  it.each(PACKAGES)('keeps $package to its rooms', ({ package: name, onlyIn }) => {
+  it.each(PACKAGES)('keeps $package to its layers', ({ package: name, onlyIn }) => {
     const isIt = (specifier: string) => specifier === name || specifier.startsWith(`${name}/`);
     const users = sources.filter(({ external }) => external.some(isIt)).map(({ path }) => path);
     expect(users.length).toBeGreaterThan(0);
@@ -156,7 +156,7 @@ export * from './e';\nexport { f } from 'f';\nconst g = await import('./g');\nco
   });
 
   it('lets the contract import only zod', () => {
-    const contract = sources.filter(({ path }) => findRoom(path)?.name === 'contract');
+    const contract = sources.filter(({ path }) => findLayer(path)?.name === 'contract');
     expect(contract.length).toBeGreaterThan(5);
     expect(new Set(contract.flatMap(({ external }) => external))).toEqual(new Set(['zod']));
   });

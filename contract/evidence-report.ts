@@ -29,7 +29,7 @@ const ruleRatesSchema = z.object({ programs: rateSchema, people: rateSchema });
 
 const reportedFindingSchema = findingSchema.extend({
   meaning: z.string().nullable().describe('What the rule means. Null for a rule that is not ours.'),
-  alsoSeenWith: z.array(z.string()).describe('People of whom the rule may speak all the same, and why.'),
+  alsoSeenWith: z.array(z.string()).describe('People whom the rule may also flag, and why.'),
   laboratory: ruleRatesSchema.nullable().describe('Null: not measured.'),
 });
 export type ReportedFinding = z.infer<typeof reportedFindingSchema>;

@@ -35,7 +35,7 @@ const WORDS = new Map<string, RuleWords>(
 );
 const UNKNOWN: RuleWords = { meaning: null, alsoSeenWith: [], laboratory: null };
 
-/** Says what a rule means, of whom it may speak although they are people, and how often it did. What follows a colon is a name. */
+/** Says what a rule means, which people it may also flag, and how often it did. What follows a colon is a name. */
 export const describeRule = (flag: string): RuleWords => WORDS.get(flag.split(':')[0]!) ?? UNKNOWN;
 
 interface ReportedScore {

@@ -42,7 +42,7 @@ const REASONED: Record<string, number> = {
 /** Around which weight a rule is expected. Newer rules have only the one in use. */
 export const expectWeight = ({ rule, weight, isProof }: WeightedRule): number =>
   isProof ? weight : (REASONED[rule.flag] ?? weight);
-/** A rule that speaks of some people all the same must not count more than that, whatever the recordings say. */
+/** A rule that may also flag some people must not count more than that, whatever the recordings say. */
 const LIMITS = FITTED.map((weighted) =>
   weighted.isProof || Object.keys(weighted.rule.touches).length > 0 ? expectWeight(weighted) : Number.POSITIVE_INFINITY,
 );

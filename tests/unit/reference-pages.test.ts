@@ -153,7 +153,7 @@ What each rule does, for engineers. The last rates are of sessions in which it w
 imitates them.
 
 ${writeTable(
-  [...['flag', 'sees', 'usual', 'needs', 'exempts', 'speaks all the same of'], ...['drivers', 'people', 'reference']],
+  [...['flag', 'sees', 'usual', 'needs', 'exempts', 'may also flag'], ...['drivers', 'people', 'reference']],
   details,
 )}
 

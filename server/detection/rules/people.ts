@@ -1,7 +1,6 @@
 /**
- * Groups of people whose way of using a computer changes what a browser reports. The list is closed: every rule says of each
- * group that changes what it reads whom it exempts, and where it speaks all the same and why (`exempts` and `touches` of a
- * rule). tests/unit/detection/fairness.test.ts holds it.
+ * Groups of people whose way of using a computer changes what a browser reports. If a group changes what a rule reads, the rule
+ * must exempt the group (`exempts`) or say why it may also flag it (`touches`). tests/unit/detection/fairness.test.ts checks that.
  */
 export const PEOPLE_GROUPS = {
   'keyboard-only': 'people who use no pointer',

@@ -4,8 +4,8 @@ import { findPresses } from '../mouse-presses';
 import type { Moments, Share } from '../statistics';
 import type { PeopleGroup } from './people';
 
-// What a rule is. Each rule is one file next to this one, and what a rule says of itself is written into docs/detection.md. A rule that is in doubt answers that it measured nothing:
-// to accuse a person is the worst fault that this product can have.
+// What a rule is. Each rule is one file next to this one. Its words are written into docs/detection.md. A rule that is in doubt
+// answers NOT_MEASURED: to accuse a person is the worst fault that this product can have.
 
 export interface Rule {
   /** The name that `detectionFlags` shows. */
@@ -15,13 +15,13 @@ export interface Rule {
   expected: string;
   /** What it sees, and what looks like it but does not count. */
   sees: string;
-  /** What it needs before it may speak. */
+  /** What it needs before it may find anything. */
   needs: string;
   /** What it means, for readers who are no engineers: two sentences. */
   plainly: string;
   /** Whom it exempts, and how. */
   exempts: Partial<Record<PeopleGroup, string>>;
-  /** Of whom it may speak although they are people, and why that is so. Such a rule never decides alone. */
+  /** Which people it may also flag, and why. Such a rule never decides alone. */
   touches: Partial<Record<PeopleGroup, string>>;
   reference: string | null;
   judge(features: Features): RuleOutcome;

@@ -10,7 +10,7 @@ import { PEOPLE_MARKS } from '../../support/people';
 import { AGENTS, imitate, PEOPLE } from '../../support/synthetic-sessions';
 
 // False accusation is the worst fault that this product can have. What a rule reads is observed, not declared: a rule that
-// reads what a group of people changes must exempt the group, or say why it speaks all the same.
+// reads what a group of people changes must exempt the group, or say why it may also flag it.
 
 const SEEDS = [1, 2, 3, 4, 5];
 const BOT = 0.7;
@@ -78,7 +78,7 @@ describe('what rules read', () => {
 });
 
 describe.each(RULES)('$rule.flag', ({ rule, weight }) => {
-  it('says of each group that changes what it reads whom it exempts, or why it speaks all the same', () => {
+  it('exempts each group that changes what it reads, or says why it may also flag it', () => {
     const stated = [...Object.keys(rule.exempts), ...Object.keys(rule.touches)].sort();
     expect(stated).toEqual(listTouching(rule.flag).sort());
     for (const words of [...Object.values(rule.exempts), ...Object.values(rule.touches)])
@@ -106,7 +106,7 @@ describe.each(GROUPS)('%s', (group) => {
     judgements.flatMap(({ findings }) => findings.filter(({ state }) => state === 'found').map(({ flag }) => flag)),
   );
 
-  it('is accused by no rule but those that say why they speak all the same', () => {
+  it('is accused by no rule but those that say why they may also flag it', () => {
     expect(changes.length).toBeGreaterThan(0);
     const declared = RULES.filter(({ rule }) => group in rule.touches).map(({ rule }) => rule.flag);
     expect([...found].sort()).toEqual(declared.sort());

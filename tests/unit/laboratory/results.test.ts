@@ -86,7 +86,7 @@ describe('fitted weights', () => {
     expect(people.bot.count).toBe(0);
   });
 
-  it('do not rise for rules that speak of some people all the same', () => {
+  it('do not rise for rules that may also flag some people', () => {
     expect(['no-approach', 'exact-centre'].map((flag) => find(flag).fitted)).toEqual([1.5, 2]);
   });
 

@@ -52,7 +52,7 @@ function FindingEntry({ finding }: { finding: ReportedFinding }) {
         {meaning && <p className="text-muted">{meaning}</p>}
         <p className="wrap-anywhere first-letter:uppercase">{facts.filter(Boolean).join('; ')}.</p>
         {moments.length > 0 && <p className="wrap-anywhere">Seen on {showMoments(moments)}.</p>}
-        {alsoSeenWith.length > 0 && <p>People of whom it may speak all the same: {alsoSeenWith.join('; ')}.</p>}
+        {alsoSeenWith.length > 0 && <p>People whom it may also flag: {alsoSeenWith.join('; ')}.</p>}
         <p className="text-muted text-xs">
           {laboratory
             ? `In the laboratory it was found in ${showRate(laboratory.programs)} sessions of programs and ${showRate(laboratory.people)} of people’s input.`

@@ -31,19 +31,19 @@ afterAll(async () => {
   inngest.close();
 });
 
-it.each([
-  '/',
-  '/behind/a-proxy/',
-])('a message to the engine at %s goes over another connection if the network has forgotten the last one', async (path) => {
-  // Inngest's SDK reads its own environment.
-  vi.stubEnv('INNGEST_DEV', '1');
-  vi.stubEnv('INNGEST_BASE_URL', `http://127.0.0.1:${relay.port}${path}`);
-  const logger = { info() {}, warn() {}, error() {}, debug() {} };
-  const messages = createMessages(createInngestClient({ region: 'us', logger, onRun: () => {}, onCall: () => {} }));
-  await messages.sendSweep();
-  // `fetch` keeps the connection a moment after the answer.
-  await sleep(200);
-  relay.forget();
-  await messages.sendSweep();
-  expect(names).toEqual(['webhook/sweep.requested', 'webhook/sweep.requested']);
-});
+it.each(['/', '/behind/a-proxy/'])(
+  'a message to the engine at %s goes over another connection if the network has forgotten the last one',
+  async (path) => {
+    // Inngest's SDK reads its own environment.
+    vi.stubEnv('INNGEST_DEV', '1');
+    vi.stubEnv('INNGEST_BASE_URL', `http://127.0.0.1:${relay.port}${path}`);
+    const logger = { info() {}, warn() {}, error() {}, debug() {} };
+    const messages = createMessages(createInngestClient({ region: 'us', logger, onRun: () => {}, onCall: () => {} }));
+    await messages.sendSweep();
+    // `fetch` keeps the connection a moment after the answer.
+    await sleep(200);
+    relay.forget();
+    await messages.sendSweep();
+    expect(names).toEqual(['webhook/sweep.requested', 'webhook/sweep.requested']);
+  },
+);

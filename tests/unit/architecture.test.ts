@@ -130,7 +130,9 @@ export * from './e';\nexport { f } from 'f';\nconst g = await import('./g');\nco
     const violations = list(({ path, internal }) => {
       const layer = findLayer(path)!;
       const allowed = [layer.name, ...layer.mayImport];
-      return internal.filter((to) => !allowed.includes(findLayer(to)?.name ?? 'nowhere')).map((to) => `${path} → ${to}`);
+      return internal
+        .filter((to) => !allowed.includes(findLayer(to)?.name ?? 'nowhere'))
+        .map((to) => `${path} → ${to}`);
     });
     expect(violations).toEqual([]);
   });

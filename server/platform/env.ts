@@ -5,13 +5,12 @@ import {
   agentOrigins,
   allowHosts,
   appSecret,
+  calledUrl,
   databaseUrl,
   duration,
   endpoint,
   flag,
-  httpUrl,
   integer,
-  operatorUrl,
   publicUrl,
   quota,
   reportStore,
@@ -80,7 +79,7 @@ export const settingsSchema = z.object({
     .describe(
       '`1` keeps the headers and the first 2 KiB of what receivers answer for seven days, for staff alone; `0` keeps nothing, and removes within an hour what was kept.',
     ),
-  OPERATOR_WEBHOOK_URL: operatorUrl
+  OPERATOR_WEBHOOK_URL: calledUrl
     .optional()
     .describe(
       'Where the operator is told that webhooks fail, are disabled by failures, or deliver again. May be on the local network. Unset: nowhere.',
@@ -151,7 +150,7 @@ export const settingsSchema = z.object({
     .describe(
       'Agents whose signed requests are verified (Web Bot Auth): the origins that publish their keys, separated by commas; `none` for none. Keys are fetched when a request names the agent.',
     ),
-  INNGEST_BASE_URL: httpUrl
+  INNGEST_BASE_URL: calledUrl
     .optional()
     .describe('A self-hosted Inngest server. Any non-empty `INNGEST_*` setting replaces the embedded engine.'),
   INNGEST_EVENT_KEY: z.string().optional().describe('As Inngest defines it.'),

@@ -31,8 +31,8 @@ function trimEndSlashes(text: string): string {
   return text.slice(0, end);
 }
 
-export const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https address' });
-/** Paths are appended to it. `fetch` refuses a user name, in an error that has the password. */
+const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https address' });
+/** Paths are appended to it. */
 export const endpoint = httpUrl
   .refine(
     (text) => !URL.canParse(text) || (!/[?#]/.test(text) && !new URL(text).username && !new URL(text).password),
@@ -48,7 +48,11 @@ export const publicUrl = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-export const operatorUrl = httpUrl.refine((url) => !/^[^/]*\/\/[^/?#]*@/.test(url), 'must not contain a user name');
+/** An address that is called, without a user name: `fetch` refuses one, in an error that has the password. */
+export const calledUrl = httpUrl.refine(
+  (url) => !URL.canParse(url) || (!new URL(url).username && !new URL(url).password),
+  'must not contain a user name',
+);
 
 export const retryDelays = z
   .string()

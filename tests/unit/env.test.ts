@@ -175,6 +175,7 @@ describe('a value', () => {
     ['PIPELINE_TOKEN', 'schlüssel-der-pipeline'],
     ['INNGEST_BASE_URL', 'inngest'],
     ['INNGEST_BASE_URL', 'localhost:8288'],
+    ['INNGEST_BASE_URL', 'http://user:secret@inngest:8288'],
     ['INNGEST_SERVE_ORIGIN', 'app:3000'],
     ['INNGEST_SERVE_ORIGIN', 'http://app:3000/api/inngest'],
     ['WEBHOOK_ALLOW_HOSTS', 'localhost'],

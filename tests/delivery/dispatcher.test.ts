@@ -112,6 +112,21 @@ it('a subscription is failing no longer when the sweep has ended the delivery th
   expect(await readStatus()).toBe('PoisonAborted');
 });
 
+it('a test whose caller is gone is ended by the sweep after its lease, and never sent', async () => {
+  const { db } = server.service;
+  const readTest = async () =>
+    (await sql()`select status, lease from webhook_deliveries where integration_id = ${key.integrationId}`)[0];
+  await insertDeliveries(1, 'Pending', randomUUID());
+  await sql()`
+    update webhook_deliveries set is_test = true, event_id = null, next_attempt_at = now() + interval '1 minute'
+     where integration_id = ${key.integrationId}`;
+  await sweepDeliveries(db);
+  expect(await readTest()).toMatchObject({ status: 'Pending', lease: expect.any(String) });
+  await sql()`update webhook_deliveries set next_attempt_at = now() - interval '1 s' where integration_id = ${key.integrationId}`;
+  await sweepDeliveries(db);
+  expect(await readTest()).toEqual({ status: 'PoisonAborted', lease: null });
+});
+
 it('a sweep reads no backlog of a subscription that is sent to', async () => {
   await insertDeliveries(3_000, 'Pending');
   await sql()`update webhook_subscriptions set last_delivery_status = 'Pending' where id = ${key.subscriptionId}`;

@@ -54,13 +54,13 @@ const keys = () => IDS.map((subscriptionId) => ({ integrationId, subscriptionId 
  * Records the ends of attempts at all subscriptions in one batch. The first attempt, at another subscription, occupies
  * the recorder.
  */
-async function recordAll() {
+async function recordAll(outcome: Pick<AttemptRecord, 'status' | 'failureClass' | 'httpStatus'>) {
   const recorder = createRecorder(database.db);
   const attempts = keys().map(
     (key): AttemptRecord => ({
       ...key,
-      ...{ deliveryId: 'none', lease: randomUUID(), attempt: 1, status: 'Failed', failureClass: 'HTTP301' },
-      ...{ retryDelayMs: null, startedAt: null, durationMs: 0, httpStatus: 301, address: null },
+      ...{ deliveryId: 'none', lease: randomUUID(), attempt: 1, ...outcome },
+      ...{ retryDelayMs: null, startedAt: null, durationMs: 0, address: null },
       ...{ retryAfter: null, errorCode: null, answer: null, isTest: false },
     }),
   );
@@ -69,7 +69,9 @@ async function recordAll() {
 }
 
 const WORK: Record<string, () => Promise<unknown>> = {
-  'the recorder': recordAll,
+  'the recorder of failures': () => recordAll({ status: 'Failed', failureClass: 'HTTP301', httpStatus: 301 }),
+  // It writes to a subscription that has had no success yet.
+  'the recorder of successes': () => recordAll({ status: 'Delivered', failureClass: null, httpStatus: 204 }),
   'a lowered plan': () => setIntegrationPlan(asOperator(database.db), { id: integrationId, plan: 'free' }),
   'a sweep that tells again': () => publisher.republish(keys().reverse()),
   'a nudge': async () => {

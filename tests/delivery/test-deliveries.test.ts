@@ -79,3 +79,22 @@ it('a test delivery that fails waits for nobody who changes the subscription', a
     expect([status, body.data]).toEqual([200, expect.objectContaining({ status: 'Failed', responseCode: 500 })]);
   });
 });
+
+// Last, because it stops a server.
+it('a test delivery that a stop cuts short is answered with 503, and its row is ended at once', async () => {
+  let asked = 0;
+  receiver.answer = () => {
+    asked++;
+    return new Promise(() => {});
+  };
+  const { key } = await second.createTenant();
+  const body = { url: `${receiver.url}/hook`, eventType: 'BotDetected' };
+  const { id } = (await second.call('POST', '/v1/webhooks', { key, body })).body.data;
+  const answer = second.call('POST', `/v1/webhooks/${id}/test`, { key });
+  await expect.poll(() => asked).toBe(1);
+  await second.service.dispatcher.stop(0);
+  expectError(await answer, 'SERVICE_UNAVAILABLE');
+  const rows = await first.database.db.sql`
+    select status, lease, next_attempt_at from webhook_deliveries where subscription_id = ${id}`;
+  expect(rows).toEqual([{ status: 'PoisonAborted', lease: null, next_attempt_at: null }]);
+});

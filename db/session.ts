@@ -1,5 +1,6 @@
 import postgres from 'postgres';
 import { openSocket, type WatchedSocket } from './postgres-internals';
+import { SESSION_SETTINGS } from './session-settings';
 import { createQuery, type Query } from './transaction';
 
 /** One connection for locks that last as long as it does. It is never replaced: after its end, every statement fails. */
@@ -33,6 +34,7 @@ export function openSession(url: string, onEnd: () => void): DatabaseSession {
     // Linux sends none while an answer is not acknowledged.
     connection: {
       application_name: 'bot-detection-session',
+      ...SESSION_SETTINGS,
       tcp_keepalives_idle: 5,
       tcp_keepalives_interval: 2,
       tcp_keepalives_count: 3,

@@ -3,6 +3,7 @@ import postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Database, isUnavailable, openDatabase, type Query } from '../../db/client';
 import { migrateDatabase } from '../../db/migrate';
+import { openSession } from '../../db/session';
 import { SESSION_SETTINGS } from '../../db/session-settings';
 import { ENGINE_SESSION, openPool } from '../../inngest/embedded/pool';
 import { migrateEngine } from '../../inngest/embedded/schema';
@@ -54,6 +55,19 @@ describe.each(WAYS)('with other defaults of its database, %s', (_way, ask) => {
       { transaction_isolation: 'read committed', lock_timeout: '0', idle_session_timeout: '0' },
     ]);
   });
+});
+
+it('with other defaults of its database, the session that holds locks has the isolation and the limits that the product sets', async () => {
+  const session = openSession(database.url, () => {});
+  const names = ['transaction_isolation', 'statement_timeout', 'lock_timeout', 'idle_session_timeout'];
+  const shown = names.map((name) => `current_setting('${name}') as ${name}`);
+  try {
+    expect(await session.query(`select ${shown.join(', ')}`, [])).toEqual([
+      { transaction_isolation: 'read committed', statement_timeout: '0', lock_timeout: '0', idle_session_timeout: '0' },
+    ]);
+  } finally {
+    await session.close();
+  }
 });
 
 describe('with a time limit of its database', () => {

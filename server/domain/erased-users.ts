@@ -14,7 +14,7 @@ const PSEUDONYM = /^erased-[0-9a-f]{32}$/;
 export const createPseudonym = () => `erased-${randomBytes(16).toString('hex')}`;
 
 /** Whether an id is one that replaced a user's. */
-export const isPseudonym = (userId: string) => PSEUDONYM.test(userId);
+const isPseudonym = (userId: string) => PSEUDONYM.test(userId);
 
 /** The name that an erased user has. */
 export const ERASED_NAME = 'Erased user';

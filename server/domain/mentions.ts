@@ -4,7 +4,7 @@ import { writeCsvCell } from '../platform/csv';
 // Where texts name a user who is erased.
 
 /** What takes the place of a mention. */
-export const ERASED = '[erased]';
+const ERASED = '[erased]';
 /** Shorter texts occur everywhere. */
 const MIN_LENGTH = 4;
 /** An id that is shorter, or a number, is looked for only where the text says that it is a user's. */

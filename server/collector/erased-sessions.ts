@@ -1,9 +1,11 @@
 import type { Database, Query } from '../../db/client';
 import { documentId, packBatch, unpackBatch } from './packing';
+import { IS_UNSENT, JOIN_SENT } from './unsent-cuts';
 
 interface Collected {
   key: string;
   day: string;
+  /** It is not closed, or no facts tell of that yet: they still follow from the batches. */
   isOpen: boolean;
   /** Something is left of what this removes. */
   isWhole: boolean;
@@ -18,9 +20,9 @@ interface ErasedUser {
 
 /**
  * Removes what the pixel sent in some sessions of a user who is erased: batches, traces, digests and the network. Sessions that are
- * still open go on without the user; if their pages named somebody else, that stays. Processes that have such a session in
- * memory notice by its version that they must read it again. Returns of how many sessions something was left. `query` belongs to a
- * transaction.
+ * still open, or of whose close no facts tell yet, go on without the user; if their pages named somebody else, that stays. Processes that
+ * have such a session in memory notice by its version that they must read it again. Returns of how many sessions something was left.
+ * `query` belongs to a transaction.
  */
 export async function eraseCollected(
   query: Query,
@@ -30,8 +32,8 @@ export async function eraseCollected(
   if (sessionIds.length === 0) return 0;
   const list = JSON.stringify(sessionIds);
   const found = await query<Collected>(LOCK, [integrationId, list]);
-  for (const { key, day, isOpen } of found) {
-    if (!isOpen) continue;
+  const open = found.filter(({ isOpen }) => isOpen);
+  for (const { key, day } of open) {
     const batches = await query<{ document: string; sequence: number; body: Buffer }>(READ_BATCHES, [day, key]);
     for (const { document, sequence, body } of batches) {
       const { d, n, receivedAtMs, user, ...batch } = unpackBatch(body, {
@@ -51,7 +53,7 @@ export async function eraseCollected(
   const closed = found.filter(({ isOpen }) => !isOpen);
   const rows = JSON.stringify(closed);
   if (closed.length > 0) await Promise.all([query(REMOVE_BATCHES, [rows]), query(REMOVE_TRACES, [rows])]);
-  await query(FORGET, [integrationId, list, userId]);
+  await query(FORGET, [integrationId, list, userId, JSON.stringify(open.map(({ key }) => key))]);
   return found.filter(({ isWhole }) => isWhole).length;
 }
 
@@ -98,10 +100,11 @@ const LIST_OPEN = `
 const READ_BODIES = `select body from session_batches where day = $1::date and session_key = $2::bigint`;
 
 const LOCK = `
-  select key, day::text, due_at is not null and closed_at is null as "isOpen",
-         num_nonnulls(address_prefix, address_hash, location, digests) > 0 as "isWhole" from collected_sessions
-   where integration_id = $1 and session_id in (select json_array_elements_text($2::text::json))
-   order by key for update`;
+  select c.key, c.day::text, c.due_at is not null and (c.closed_at is null or ${IS_UNSENT}) as "isOpen",
+         num_nonnulls(c.address_prefix, c.address_hash, c.location, c.digests) > 0 as "isWhole"
+    from collected_sessions c ${JOIN_SENT}
+   where c.integration_id = $1 and c.session_id in (select json_array_elements_text($2::text::json))
+   order by c.key for update of c`;
 const READ_BATCHES = `
   select document, sequence, body from session_batches where day = $1::date and session_key = $2::bigint for update`;
 const WRITE_BATCH = `
@@ -111,12 +114,13 @@ const KEYS = `json_to_recordset($1::text::json) as k(key bigint, day date)`;
 const REMOVE_BATCHES = `delete from session_batches b using ${KEYS} where b.day = k.day and b.session_key = k.key`;
 const REMOVE_TRACES = `delete from session_traces t using ${KEYS} where t.day = k.day and t.session_key = k.key`;
 
+const IS_OPEN = 'c.key in (select json_array_elements_text($4::text::json)::bigint)';
 /** The first cut's page stays only as its origin. A cut without a user sends no correlation. */
 const FORGET = `
   update collected_sessions c
      set version = version + 1, address_prefix = null, address_hash = null, location = null, digests = null,
-         due_at = case when closed_at is null then due_at end,
-         progress = case when closed_at is null and progress is not null then
+         due_at = case when ${IS_OPEN} then due_at end,
+         progress = case when ${IS_OPEN} and progress is not null then
            jsonb_set(
              progress || case when progress #>> '{user,id}' = $3 then '{"user": null, "isCorrelated": false}' else '{}' end::jsonb,
              '{started,pageUrl}',

@@ -88,9 +88,15 @@ export function registerOtherTabTests(): void {
       await untouched.getByRole('row').filter({ hasText: invited.email }).getByText('You').waitFor();
       await other.waitForURL(/\/dashboard/);
       await other.goto(`${dashboard.base}/settings?tab=staff`);
+      const { id } = (await (await dashboard.ask(context, 'staff.me')).json()).result.data;
+      await other.evaluate((key) => sessionStorage.setItem(key, '[]'), `unsaved-verdicts:${id}:elsewhere`);
       await other.getByRole('button', { name: 'Sign out Eve everywhere' }).click();
       await other.getByRole('alertdialog').getByRole('button', { name: 'Sign out everywhere' }).click();
       await untouched.waitForURL(/\/sign-in\?next=/);
+      // As after any other sign-out, the tab keeps no names of students.
+      await other.getByLabel('Email').waitFor();
+      const kept = await other.evaluate(() => Object.keys(sessionStorage));
+      expect(kept.filter((key) => key.startsWith('unsaved-verdicts:'))).toEqual([]);
     });
 
     it('is not replaced by another one below what somebody types: the page says so, and goes on with the first', async () => {

@@ -18,6 +18,7 @@ import { useTRPC } from '../../queries';
 import { describeError } from '../../query-client';
 import { useStaff } from '../../staff';
 import { ChangePassword } from '../change-password';
+import { forgetUnsaved } from '../sessions/unsaved-verdicts';
 import { useAccountRefresh } from './account-refresh';
 import { CreateAccount } from './create-account';
 import { InviteDialog, OpenInvitations, PasswordLinkDialog } from './invitations';
@@ -266,6 +267,7 @@ function AccountQuestion({
         if (!question || !act) return;
         await changes[act]({ id: question.account.id });
         if (!isOwn) return;
+        forgetUnsaved(window.sessionStorage, staff.id);
         tellOtherTabs();
         window.location.assign('/sign-in');
       }}

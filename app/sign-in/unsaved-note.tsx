@@ -1,28 +1,30 @@
 'use client';
 import { useEffect, useState } from 'react';
-import { describeUnsaved, readAllUnsaved } from '../dashboard/[integrationId]/sessions/unsaved-verdicts';
+import {
+  describeSending,
+  describeUnsaved,
+  readAllUnsaved,
+  type UnsavedVerdict,
+} from '../dashboard/[integrationId]/sessions/unsaved-verdicts';
 
 const MAX_NAMED = 5;
 
-/** Says which verdicts the tab kept when the session expired, and that the sign-in sends them. */
+/** Says which verdicts the tab kept when the session expired, and which of them the sign-in sends. */
 export function UnsavedNote() {
-  const [names, setNames] = useState<string[]>([]);
-  useEffect(() => setNames(readAllUnsaved(window.sessionStorage).map(describeUnsaved)), []);
-  if (names.length === 0) return null;
+  const [kept, setKept] = useState<UnsavedVerdict[]>([]);
+  useEffect(() => setKept(readAllUnsaved(window.sessionStorage)), []);
+  if (kept.length === 0) return null;
   return (
     <div role="status" className="mb-5 rounded border border-line-strong bg-surface p-3">
       <p className="font-medium">
-        {names.length === 1 ? '1 verdict is kept in this tab' : `${names.length} verdicts are kept in this tab`}
+        {kept.length === 1 ? '1 verdict is kept in this tab' : `${kept.length} verdicts are kept in this tab`}
       </p>
-      <p className="text-muted">
-        Your session has expired. {names.length === 1 ? 'It is' : 'They are'} sent when the same account signs in again.
-      </p>
+      <p className="text-muted">Your session has expired. {describeSending(kept)}</p>
       <ul className="wrap-anywhere mt-1 list-disc pl-5">
-        {names.slice(0, MAX_NAMED).map((name, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: the list never changes
-          <li key={index}>{name}</li>
+        {kept.slice(0, MAX_NAMED).map((one) => (
+          <li key={one.id}>{describeUnsaved(one)}</li>
         ))}
-        {names.length > MAX_NAMED && <li>and {names.length - MAX_NAMED} more</li>}
+        {kept.length > MAX_NAMED && <li>and {kept.length - MAX_NAMED} more</li>}
       </ul>
     </div>
   );

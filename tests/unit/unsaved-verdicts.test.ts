@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  describeSending,
   describeUnsaved,
   forgetUnsaved,
   MAX_UNSAVED,
@@ -83,6 +84,21 @@ describe('unsaved verdicts', () => {
     expect(describeUnsaved(verdict('s'))).toBe('Bot, Ada');
     const change = { kind: 'remove', input: { sessionId: 's', labeledAt: '' } } as const;
     expect(describeUnsaved({ ...verdict('s'), change })).toBe('Remove the label, Ada');
+  });
+});
+
+describe('the sign-in', () => {
+  const failed = { ...verdict('t'), state: 'Failed' } as const;
+
+  it('says of what it will send that it sends it, and of nothing else', () => {
+    expect(describeSending([verdict('s')])).toBe('It is sent when the same account signs in again.');
+    expect(describeSending([verdict('s'), { ...verdict('t'), state: 'Sending' }])).toBe(
+      'They are sent when the same account signs in again.',
+    );
+    expect(describeSending([failed])).toBe('It can be sent again when the same account has signed in.');
+    expect(describeSending([verdict('s'), failed, { ...verdict('u'), state: 'LabeledSince' }])).toBe(
+      '1 of them is sent when the same account signs in again, the others can be sent again then.',
+    );
   });
 });
 

@@ -10,6 +10,7 @@ import { UnsavedTray } from './unsaved-tray';
 import {
   createChangeId,
   describeUnsaved,
+  isSentLater,
   MAX_UNSAVED,
   readUnsaved,
   type UnsavedVerdict,
@@ -155,7 +156,7 @@ export function LabelingDesk({ children }: { children: ReactNode }) {
     const kept = readUnsaved(window.sessionStorage, owner);
     keep(kept);
     void (async () => {
-      for (const entry of kept) if (entry.state === 'Sending' || entry.state === 'SignedOut') await retry(entry);
+      for (const entry of kept) if (isSentLater(entry)) await retry(entry);
     })();
   }, []);
 

@@ -81,3 +81,16 @@ export function describeUnsaved({ change, sessionName }: UnsavedVerdict): string
   if (change.kind === 'set') return `${change.input.verdict === 'bot' ? 'Bot' : 'Human'}, ${sessionName}`;
   return `${change.kind === 'undo' ? 'Undo' : 'Remove the label'}, ${sessionName}`;
 }
+
+/** Whether the page sends a change by itself after the sign-in. */
+export const isSentLater = ({ state }: UnsavedVerdict) => state === 'Sending' || state === 'SignedOut';
+
+/** Says what becomes of the changes that the tab keeps, at the sign-in. */
+export function describeSending(list: readonly UnsavedVerdict[]): string {
+  const sent = list.filter(isSentLater).length;
+  const one = list.length === 1;
+  if (sent === list.length) return `${one ? 'It is' : 'They are'} sent when the same account signs in again.`;
+  if (sent === 0) return `${one ? 'It' : 'They'} can be sent again when the same account has signed in.`;
+  const some = `${sent} of them ${sent === 1 ? 'is' : 'are'} sent when the same account signs in again`;
+  return `${some}, the others can be sent again then.`;
+}

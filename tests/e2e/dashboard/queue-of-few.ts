@@ -237,6 +237,19 @@ export function registerFewSessionTests(): void {
       await expect.poll(() => readLabels(few, 'q-0', 'q-1', 'q-2')).toEqual([1, 1, 1]);
     });
 
+    it('can be asked for again if it could not be read, also in a tab that has none yet', async () => {
+      const page = await dashboard.open({ role: 'admin', provokes: /ERR_FAILED/ });
+      const path = '**/api/trpc/review.listQueue*';
+      await page.route(path, (route) => route.abort());
+      await page.goto(`${dashboard.product.url}/dashboard/${id}/review?opened=2026-01-01T00:00:00.000Z`);
+      await settle(page);
+      const again = page.getByRole('button', { name: 'Try again' });
+      await again.waitFor();
+      await page.unroute(path);
+      await again.click();
+      await page.locator('article').waitFor();
+    });
+
     it('labels several from the list of sessions, too', async () => {
       const page = await dashboard.open({ role: 'admin' });
       await page.goto(`${dashboard.product.url}/dashboard/${id}/sessions?label=none`);

@@ -42,8 +42,9 @@ interface ReviewProps {
 export function Review({ first, scoring }: ReviewProps) {
   const queue = useMemo<ReviewQueue | null>(() => first && JSON.parse(first), [first]);
   const review = useReview(queue);
-  const { progress, open, error } = review;
-  const reopen = () => progress && void open(progress);
+  const { progress, choice, open, error } = review;
+  // Without a queue there is nothing to go back to.
+  const reopen = () => void open(choice, progress === null);
   return (
     <>
       <ReviewHeader progress={progress} onChoose={(choice) => void open(choice)} onReopen={reopen} />

@@ -118,5 +118,7 @@ export function useReview(first: ReviewQueue | null) {
     return () => clearInterval(timer);
   }, [openedAt, trpc, client, queryClient, act]);
 
-  return { progress, readProgress: () => latest.current, act, open, error };
+  /** The queue that is shown, or that could not be read yet. */
+  const choice = progress ?? readQueueChoice(params);
+  return { progress, choice, readProgress: () => latest.current, act, open, error };
 }

@@ -14,7 +14,7 @@ export const WEBHOOK_STATES = [
 ] as const;
 export type WebhookStateName = (typeof WEBHOOK_STATES)[number];
 
-/** What an operator is told of a subscription, once for each change. */
+/** The states of which the operator gets a notice, once for each change. */
 export const TOLD_STATES = ['failing', 'disabled', 'recovered'] as const;
 export type ToldState = (typeof TOLD_STATES)[number];
 

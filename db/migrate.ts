@@ -35,10 +35,11 @@ export class EncodingError extends Error {}
 export class NoSessionError extends Error {}
 
 /**
- * Applies the missing migrations under an advisory lock: if several processes start together, one migrates and the
- * others wait. Writes the region into a new database, and refuses one of another region or encoding as it is. Lets positions of events go on
- * after a restore. Returns the names of the applied migrations. `url` must reach Postgres itself, not a transaction pooler. An aborted
- * `signal` ends what may last for hours: the wait for another process, or for the locks of others. It rejects with its reason.
+ * Applies the missing migrations under an advisory lock: if several processes start together, one migrates and the others wait.
+ * Writes the region into a new database, and refuses one of another region or encoding, which stays as it is. Lets positions of
+ * events go on after a restore. Returns the names of the applied migrations. `url` must reach Postgres itself, not a transaction
+ * pooler. An aborted `signal` ends what may last for hours: the wait for another process, or for the locks of others. It rejects
+ * with its reason.
  */
 export async function migrateDatabase(options: {
   url: string;

@@ -56,10 +56,7 @@ const timedOut = () => Object.assign(new Error('the database does not answer'), 
 
 const isReadOnly = (error: unknown) => (error as { code?: unknown }).code === '25006';
 
-/**
- * Creates the watch of a database. `onChange` is called with the reason when the database goes away, and with null when it
- * is back.
- */
+/** Creates the watch of a database. `onChange` is called with the reason when an outage begins, and with null when it is back. */
 export function openWatch(options: {
   url: string;
   defaults: postgres.Options<never>;

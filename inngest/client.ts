@@ -37,7 +37,7 @@ export function createInngestClient(options: {
   });
 }
 
-/** How long the engine has to take messages. The rows say what is due, so what it does not take is found later. */
+/** How long the engine has to take messages. The rows say which deliveries are due, so what it does not take is found later. */
 const SEND_LIMIT_MS = 5_000;
 
 /**

@@ -10,8 +10,8 @@ export type SubscriptionDue = {
 export type RetryScheduled = SubscriptionDue & { dueAt: string };
 
 /**
- * Wakes the drain of a subscription. The rows say what is due. Each event gets a new id, because events with the same id are
- * dropped for a day.
+ * Wakes the drain of a subscription. The rows say which deliveries are due. Each event gets a new id, because events with the same
+ * id are dropped for a day.
  */
 export const subscriptionDue = eventType('webhook/subscription.due', { schema: staticSchema<SubscriptionDue>() });
 
@@ -27,7 +27,7 @@ export const reportRequested = eventType('report/requested', { schema: staticSch
 /** Identifies the erasure of a user. */
 export type ErasureRequested = { integrationId: string; erasureId: string };
 
-/** A user is to be erased. The row says whom, and how far it is. */
+/** A user is to be erased. The row names the user, and says how far the erasure is. */
 export const erasureRequested = eventType('user/erasure.requested', { schema: staticSchema<ErasureRequested>() });
 
 /**

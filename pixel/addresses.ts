@@ -13,7 +13,7 @@ enum Limit {
 
 /**
  * Cleans the address of a page: origin, path and a few parameters stay. Parts that look like tokens, e-mail addresses or
- * telephone numbers become `…`. Answers an empty text for what is no http or https address.
+ * telephone numbers become `…`. Returns an empty text for what is no http or https address.
  */
 export function cleanAddress(href: string): string {
   const { origin, pathname, searchParams } = new URL(href);

@@ -69,7 +69,7 @@ function probeInspector(): [prepareStackTrace: number, nameGetter: number] | und
   return [stacks, names];
 }
 
-/** Answers which of AUTOMATION_MARKS are there. */
+/** Returns which of AUTOMATION_MARKS are there. */
 export function findMarks(): number[] {
   // A search in one text takes a tenth of the time of a loop: a window has over a thousand names.
   const names = `,${Object.getOwnPropertyNames(window)},`;

@@ -60,7 +60,7 @@ function enterPassword(event: Event): void {
   report(EventCode.Focus, event.timeStamp, -1, Role.input, 1);
 }
 
-/** Listens to everything. Answers a function that reports what is held back: the end of a movement, counts of moves, wheel turns. */
+/** Listens to everything. Returns a function that reports what is held back: the end of a movement, counts of moves, wheel turns. */
 export function listenToEvents(...page: [Listen, Report]): () => void {
   [listen, report] = page;
   settleMoves = listenToMoves();
@@ -187,7 +187,7 @@ function listenToScrolling(): () => void {
 }
 
 function listenToKeys(): void {
-  /** The keys that are down, and the number that is told of each. */
+  /** The keys that are down, and the number that names each. */
   const held = new Map<string, number>();
   let slots = 0;
 

@@ -27,7 +27,7 @@ export const guard =
     }
   };
 
-/** Answers what `read` returns, or nothing if it throws, as storage and new interfaces do where they are refused. */
+/** Returns what `read` returns, or nothing if it throws, as storage and new interfaces do where they are refused. */
 export const attempt = <T>(read: () => T): T | undefined => guard(read)();
 
 /** Listens to an event, before the page does and without delaying it. */

@@ -194,7 +194,7 @@ function readNewEnvironment(): Batch['e'] {
   return pickNew('e', guard(() => readEnvironment(isRevived))());
 }
 
-/** Answers what is to be told, unless it was told last. */
+/** Returns what is to be told, unless it was told last. */
 function pickNew<Value>(kind: keyof typeof told, value: Value): Value | undefined {
   const text = writeJson(value);
   if (text === told[kind]) return;

@@ -28,7 +28,7 @@ export function openSession(over?: Session): Session {
 
 export const keepSession = (session: Session) => store('sessionStorage', 'setItem', writeJson(session));
 export const forgetSession = () => store('sessionStorage', 'removeItem');
-/** Answers that there is no id. */
+/** Removes the id of the device. Returns that there is none. */
 export const forgetDevice = () => store('localStorage', 'removeItem') as undefined;
 
 const readDevice = () => store('localStorage', 'getItem')?.match(ID)?.[0];

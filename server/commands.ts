@@ -43,7 +43,7 @@ export interface Surroundings {
   settings: Record<string, string | undefined>;
   /** Returns null if the operator gives none. */
   readPassword(): Promise<string | null>;
-  /** Rejects with an InterruptedError when the operator wants no more of the command. */
+  /** Rejects with an InterruptedError when the operator interrupts the command. */
   interrupted?: Promise<never>;
 }
 

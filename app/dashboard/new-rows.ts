@@ -17,7 +17,7 @@ interface NewestFirst<Row> {
  */
 export function useNewRows<Row extends { id: string }>(
   list: NewestFirst<Row>,
-  // The options of tRPC have a type of their own for each procedure.
+  // The options of tRPC have a separate type for each procedure.
   first: { queryKey: QueryKey; queryFn?: unknown },
   listKey: QueryKey,
   isNewestFirst: boolean,

@@ -2,7 +2,7 @@
 
 let opened: BroadcastChannel | undefined;
 
-/** One for the page: what it tells does not come back to it. */
+/** One for the page: its own messages do not come back to it. */
 function openChannel(): BroadcastChannel {
   opened ??= new BroadcastChannel('staff-sign-in');
   return opened;
@@ -11,7 +11,7 @@ function openChannel(): BroadcastChannel {
 /** Tells the other tabs that somebody has signed in or out. */
 export const tellOtherTabs = (): void => openChannel().postMessage(null);
 
-/** Listens for what other tabs tell. Answers how to end that. */
+/** Listens for what other tabs tell. Returns how to end that. */
 export function listenToOtherTabs(listener: () => void): () => void {
   const channel = openChannel();
   channel.addEventListener('message', listener);

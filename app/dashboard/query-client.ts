@@ -80,7 +80,7 @@ export function createQueryClient(): QueryClient {
       onError: (error, _variables, _result, { meta }) => {
         const hasNoAnswer = findCode(error) === null && navigator.onLine && !meta?.mayRepeat;
         if (hasNoAnswer) unanswered.add(error);
-        // What the page shows is no longer so, or perhaps not.
+        // What the page shows is outdated, or may be.
         if (hasNoAnswer || findCode(error) === 'NOT_FOUND') void queryClient.invalidateQueries();
       },
     }),

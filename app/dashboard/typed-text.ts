@@ -5,7 +5,7 @@ const TEXT_FIELDS = 'form textarea, form input:not([type="checkbox"])';
 /** The fields of forms that somebody has typed in, as long as the page shows them. */
 const typed = new Set<TextField>();
 
-/** Begins to note in which fields somebody types. Answers how to end that. */
+/** Begins to note in which fields somebody types. Returns how to end that. */
 export function watchTyping(): () => void {
   const note = ({ target }: Event) => {
     for (const field of typed) if (!field.isConnected) typed.delete(field);

@@ -42,7 +42,7 @@ export const userErasures = pgTable(
     position: jsonb('position').$type<ErasurePosition>().notNull(),
     counts: jsonb('counts').$type<ErasureCounts>().notNull(),
     requestedAt: instant('requested_at').notNull().defaultNow(),
-    /** When the engine was last told of it, or worked on it. */
+    /** When the engine last got a wake-up for it, or worked on it. */
     wokenAt: instant('woken_at').notNull().defaultNow(),
     completedAt: instant('completed_at'),
   },

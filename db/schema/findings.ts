@@ -71,8 +71,8 @@ export const reports = pgTable(
 );
 
 /**
- * What staff want to be told of. A rule holds if its metric in a window of `windowMinutes` compares so with `value`. Each change of a
- * rule is a new version. Deleted rules stay as long as there are alerts of them.
+ * The rules by which staff get alerts. A rule holds if its metric in a window of `windowMinutes` compares so with `value`. Each
+ * change of a rule is a new version. Deleted rules stay as long as there are alerts of them.
  */
 export const alertRules = pgTable(
   'alert_rules',

@@ -44,7 +44,7 @@ export const reportJobs = pgTable(
     /** The address of the account as it was then. Null for a schedule. */
     requestedBy: text('requested_by'),
     requestedAt: instant('requested_at').notNull().defaultNow(),
-    /** When the engine was last told of it. */
+    /** When the engine last got a wake-up for it. */
     wokenAt: instant('woken_at').notNull().defaultNow(),
     /** The run of the engine that renders it. */
     runId: text('run_id'),

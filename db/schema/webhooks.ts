@@ -69,7 +69,7 @@ export const webhookSubscriptions = pgTable(
     lastDeliveryStatus: text('last_delivery_status').$type<DeliveryStatus>(),
     /** When the last wake-up was sent to the engine. The drain clears it before it claims. */
     nudgedAt: instant('nudged_at'),
-    /** The state that the operator was told last; null if never. */
+    /** The state of the last notice to the operator; null if there was none. */
     toldState: text('told_state').$type<ToldState>(),
     createdAt: instant('created_at').notNull().defaultNow(),
     deletedAt: instant('deleted_at'),
@@ -192,7 +192,7 @@ export const webhookAnswers = pgTable(
   ],
 );
 
-/** What the operator is to be told of subscriptions. A row is removed when it was sent, or given up. */
+/** Notices to the operator about subscriptions. A row is removed when it was sent or given up. */
 export const operatorNotices = pgTable(
   'operator_notices',
   {

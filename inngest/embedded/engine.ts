@@ -179,7 +179,7 @@ class Engine {
     await this.session.end({ timeout: 1 });
   }
 
-  /** The engine's heartbeat. One statement shows other processes that this one lives, and reads what is due. */
+  /** The engine's heartbeat. One statement shows other processes that this one lives, and reads which runs are due. */
   private async pulse(): Promise<void> {
     this.pulsing = this.beat();
     await this.pulsing;

@@ -51,7 +51,7 @@ export class Presence {
   }
 
   /**
-   * Renews the lock that shows that this process lives, and reads what is due. If the session holds the lock already, this
+   * Renews the lock that shows that this process lives, and reads which runs are due. If the session holds the lock already, this
    * only increases its count. After a reconnect, it takes the lock again. Throws a ReadOnlyServerError.
    */
   async pulse(limit: number): Promise<Pulse> {

@@ -74,7 +74,7 @@ export class Workers {
       open = resolve;
     });
     const pool = openPool(withAsynchronousCommit(databaseUrl), POOL_SIZE);
-    // Not `run`, which starts a crontab too: if the database goes away then, a rejection that nothing handles ends the process.
+    // Not `run`, which starts a crontab too: if an outage begins then, a rejection that nothing handles ends the process.
     const started = runTaskList(
       {
         schema: QUEUE_SCHEMA,

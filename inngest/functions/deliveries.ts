@@ -9,7 +9,7 @@ export interface DeliveryJobs {
   wakeSubscription: (subscription: SubscriptionDue) => Promise<void>;
   /** Finds lost deliveries and wakes their drains. */
   sweep: () => Promise<void>;
-  /** Tells the operator how subscriptions do. Null if nobody is to be told. */
+  /** Sends the operator notices about subscriptions. Null if the settings name no operator. */
   tellOperator: (() => Promise<void>) | null;
 }
 

@@ -3,7 +3,7 @@ import { type ErasureRequested, erasureRequested } from '../events';
 
 /** What the functions that erase users call. */
 export interface ErasureJobs {
-  /** Works on an erasure for some seconds. Answers when to go on, in milliseconds; null if there is nothing left to do. */
+  /** Works on an erasure for some seconds. Returns when to go on, in milliseconds; null if there is nothing left to do. */
   continueErasure: (erasure: ErasureRequested) => Promise<number | null>;
   /** Wakes the runs of erasures whose wake-ups were lost, and ends refusals and receipts that are over. */
   wakeErasures: () => Promise<number>;

@@ -3,8 +3,8 @@ interface StepTools {
 }
 
 /**
- * Runs jobs one after the other, each as a step. A job that fails keeps none of the others from running: what is promised to be removed
- * is removed. Then the function fails with the first fault.
+ * Runs jobs one after the other, each as a step. A job that fails keeps none of the others from running, because their removals are
+ * promised. Then the function fails with the first fault.
  */
 export async function runEach(step: StepTools, jobs: [id: string, job: () => Promise<number>][]): Promise<void> {
   const faults: unknown[] = [];

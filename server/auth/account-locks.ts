@@ -10,8 +10,8 @@ import type { Actor } from '../audit/acts';
 type StaffRow = typeof staff.$inferSelect;
 
 /**
- * Locks the account of the acting admin, and another one. FORBIDDEN unless the admin is still one. Who demotes or disables them
- * now waits, and then finds what they have done.
+ * Locks the account of the acting admin, and another one. FORBIDDEN unless the admin is still one. A transaction that demotes or
+ * disables them now waits, and then finds what they have done.
  */
 export async function lockAccounts(tx: Transaction, actor: Actor, id = ''): Promise<StaffRow[]> {
   const actorId = actor.kind === 'Staff' ? actor.id : '';

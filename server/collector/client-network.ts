@@ -44,8 +44,8 @@ export interface ClientPlace {
 export type PlaceFinder = (address: string) => ClientPlace;
 
 /**
- * How far away a client may be from where a source says it is that says no accuracy: a large city and its surroundings. If the
- * source does not know the city, the coordinates are those of the middle of a country, and are not used.
+ * How far a client may be from the place that a source gives without an accuracy: a large city and its surroundings. If the source
+ * does not know the city, the coordinates are those of the middle of a country, and are not used.
  */
 const CITY_ACCURACY_KM = 50;
 /** Two decimals are a kilometre. More would say more than is known, and is not kept. */

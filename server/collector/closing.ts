@@ -14,8 +14,8 @@ const TAKEN_MS = 30_000;
 const ABANDONED_MS = RECORD_INTERVAL_MS + 5_000;
 
 /**
- * Takes sessions that are over, unless another process is at them. They are not taken again for 30 s. Those of `busy` integrations are
- * left for later.
+ * Takes sessions that are over, unless another process has taken them. They are not taken again for 30 s. Those of `busy`
+ * integrations are left for later.
  */
 export async function takeDueSessions(
   db: Database,

@@ -58,8 +58,8 @@ export async function eraseCollected(
 }
 
 /**
- * Looks through `limit` open sessions after a key, and finds those of which a page named the user: also beside somebody who is known
- * more surely, whom the session then belongs to. `after` is where the next look begins, null if there are no more.
+ * Looks through `limit` open sessions after a key, and finds those in which a page named the user, even if the session belongs to
+ * somebody else who is known more surely. `after` is where the next look begins, null if there are no more.
  */
 export async function findOpenSessionsOf(
   db: Database,

@@ -58,13 +58,13 @@ const MAX_GROUP = 256;
 const MAX_WAITING = 2_000;
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 const MAX_WAIT_MS = 1_000;
-/** The batches of a closed session that are kept. Pages do not send more; who does is not worth the space. */
+/** The batches of a closed session that are kept. Pages do not send more, and other senders are not worth the space. */
 const MAX_LATE = 20;
 /** Another process began the session at the same moment, so the statement did not see it. The next one does. */
 const MAX_TRIES = 3;
 /**
  * A batch becomes visible this much later than the time that it carries, at most: it waits for its group, and each try of the
- * group's statement ends after some seconds. The other statements of the collector are as limited.
+ * group's statement ends after some seconds. The other statements of the collector have the same limit.
  */
 export const COMMIT_DELAY_MS = 15_000;
 

@@ -16,7 +16,7 @@ import type { JudgeRequest } from './waiting-sessions';
 
 export interface Judge {
   /**
-   * Judges a session: writes the next cut if there is something to tell, then sends its facts. Answers when to judge it again. One that
+   * Judges a session: writes the next cut if there is something to tell, then sends its facts. Returns when to judge it again. One that
    * must be read and is large is judged only if it may be.
    */
   judge(key: string, request: JudgeRequest, mayBeLarge: () => boolean): Promise<JudgeResult>;
@@ -159,8 +159,8 @@ interface CutRow {
 }
 
 /**
- * Creates a function that writes cuts, those of many sessions in one statement. Answers the integration's thresholds, or null
- * if the session has another version than expected, or is locked: an erasure keeps sessions locked until it has cleaned all of their
+ * Creates a function that writes cuts, those of many sessions in one statement. Returns the integration's thresholds, or null if
+ * the session has another version than expected, or is locked: an erasure keeps sessions locked until it has cleaned all of their
  * batches, and the cuts of all others would wait for it.
  */
 export function createCutWriter(db: Database) {

@@ -35,7 +35,7 @@ const MAX_SIGNATURES = 4;
 const MAX_COMPONENTS = 32;
 const SIGNATURE_BYTES = 64;
 
-/** Reads the signatures of a request. Answers none if a field is missing, too long or not well-formed. Never throws. */
+/** Reads the signatures of a request. Returns none if a field is missing, too long or not well-formed. Never throws. */
 export function readSignatures(message: SignedMessage): MessageSignature[] {
   const inputs = readDictionary(message.header('signature-input'));
   const values = readDictionary(message.header('signature'));

@@ -62,7 +62,7 @@ export function unpackBatch(body: Uint8Array, row: RowFields): KeptBatch {
 
 const deflateAside = promisify(deflateRaw);
 
-/** Packs all batches of a closed session. They may be several megabytes, so they are deflated beside the event loop. */
+/** Packs all batches of a closed session. They may be several megabytes, so they are deflated in another thread. */
 export async function packTrace(batches: readonly KeptBatch[]): Promise<Buffer> {
   const writer = new ByteWriter();
   let atMs = 0;
@@ -157,8 +157,8 @@ function writeContent({ events, ...rest }: BatchContent): Buffer {
 }
 
 /**
- * Reads what `writeContent` wrote. The object does not begin with a spread, because then, in Node 20, each one would get a hidden class
- * of its own, which takes more memory than a small batch.
+ * Reads what `writeContent` wrote. The object does not begin with a spread, because then, in Node 20, each one would get its own
+ * hidden class, which takes more memory than a small batch.
  */
 function readBatch({ d, n, receivedAtMs }: RowFields, content: Uint8Array): KeptBatch {
   const reader = new ByteReader(content);

@@ -39,7 +39,7 @@ export async function findReplay(db: Database, session: ClosingSession): Promise
 /** The most sessions with a digest of this one that are looked at. People share none by chance, but somebody can send thousands with one. */
 const MAX_CANDIDATES = 200;
 
-/** The candidates are a list of their own, for which Postgres uses the index: to find out whether there is any it would read all sessions. */
+/** The candidates are a separate list, for which Postgres uses the index. To find out whether there is any, it would read all sessions. */
 const FIND_EARLIER = `
   with d as materialized (select array(select json_array_elements_text($2::text::json)::bigint) as digests),
   candidates as materialized (

@@ -34,7 +34,7 @@ export interface RescoreReport {
   /** Not judged: their score is already of these rules, or a customer's pipeline gave it. */
   current: number;
   foreign: number;
-  /** Sessions that change their class, and which rules find something in them now, or no more. */
+  /** Sessions that change their class, and which rules find something in them now, or no longer do. */
   changes: ClassChange[];
   /** The first of these sessions. */
   sessions: ChangedSession[];
@@ -63,9 +63,9 @@ const MAX_SHOWN_SESSIONS = 100;
 const DAY_MS = 86_400_000;
 
 /**
- * Judges the stored sessions of one or all integrations by the present rules, and records the scores of those that are
- * closed. It fires no events about them; alert rules count the new scores. A run that was interrupted goes on where it was,
- * because sessions that have a score of these rules are left alone. NOT_FOUND for an unknown integration.
+ * Judges the stored sessions of one or all integrations by the present rules, and records the scores of those that are closed. It
+ * fires no events about them; alert rules count the new scores. A run that was interrupted continues where it stopped, because
+ * sessions that have a score of these rules are left alone. NOT_FOUND for an unknown integration.
  */
 export async function rescoreSessions(
   { db, actor }: AuditedContext,

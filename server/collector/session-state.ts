@@ -165,7 +165,7 @@ export function createSessions(db: Database): OpenSessions {
     if (kept.get(session.key) === session) bytes += added;
   }
 
-  /** Answers whether the session was read to its end: one that may not be large is left at that point. */
+  /** Returns whether the session was read to its end: one that may not be large is left at that point. */
   async function readBatches(session: OpenSession, sinceMs: number, mayBeLarge = () => true): Promise<boolean> {
     const upToMs = findLastArrival(session);
     const rows = await db.query<BatchRow>(READ_BATCHES, [session.day, session.key, new Date(sinceMs).toISOString()]);

@@ -68,7 +68,7 @@ export interface AccessRequest {
   origin: string | null;
   /** The browser says that the visitor objects (Global Privacy Control). */
   hasPrivacyControl: boolean;
-  /** The page asks to collect all the same. */
+  /** The tag asks to collect nevertheless. */
   ignoresPrivacyControl: boolean;
 }
 

@@ -10,7 +10,7 @@ import { findUnsentCuts } from './unsent-cuts';
 export interface Sweeps {
   /** Starts looking. */
   start(): void;
-  /** Looks once, for processes without timers. Answers how many sessions it took. */
+  /** Looks once, for processes without timers. Returns how many sessions it took. */
   sweep(): Promise<number>;
   /** Starts nothing more, and waits for what a process does at its start. */
   stop(): Promise<void>;

@@ -77,7 +77,7 @@ const ID_64 = /^[0-9a-f]{16}$/;
 const TOKEN = /^[0-9A-Za-z._-]{1,256}$/;
 const USER_HASH = /^[0-9a-f]{64}$/;
 
-/** Reads a beacon's content. Answers null if it is not well-formed. Never throws, linear time. */
+/** Reads a beacon's content. Returns null if it is not well-formed. Never throws, linear time. */
 export function readBeacon(value: unknown): Beacon | null {
   if (!isObject(value)) return null;
   const v = own(value, 'v');
@@ -100,7 +100,7 @@ export function readBeacon(value: unknown): Beacon | null {
   return readOptional(value, beacon) ? beacon : null;
 }
 
-/** Adds the optional members to a beacon. Answers false if one is not well-formed. */
+/** Adds the optional members to a beacon. Returns false if one is not well-formed. */
 function readOptional(value: object, beacon: Beacon): boolean {
   const e = own(value, 'e');
   if (e !== undefined) {

@@ -11,8 +11,8 @@ import { isTyped } from './typing';
 
 // Digests of what was typed and pressed, by which a second session with the same input is recognised. A program that repeats a
 // recording is late by a few milliseconds now and then, so times are rounded coarsely, and a trace has several digests of
-// overlapping stretches, of which some survive. A stretch is digested only if it is so much its own that no other person
-// would make it by chance.
+// overlapping stretches, of which some survive. A stretch is digested only if it is so distinctive that no other person would make
+// it by chance.
 
 /** How many digests two sessions must share, to be one input. */
 export const MIN_SHARED_DIGESTS = 2;
@@ -35,7 +35,7 @@ interface Token {
   bits: number;
 }
 
-/** Digests a trace: signed numbers of 64 bits. Empty if it has too little that is its own. */
+/** Digests a trace: signed numbers of 64 bits. Empty if it has too little that is distinctive. */
 export function digestTrace(trace: Trace): bigint[] {
   const segments = readTrace(trace).segments.map(({ deeds }) => deeds);
   const parts = segments.map((deeds) => sumUpDeeds({ userAgent: trace.userAgent }, deeds));
@@ -44,7 +44,7 @@ export function digestTrace(trace: Trace): bigint[] {
 
 /** Digests what was done in the segments of a session, which has these features. */
 export function digestDeeds(segments: readonly Deeds[], whole: Features): bigint[] {
-  // Rounded times, and keys that are chosen one after the other, leave nothing that is anybody's own.
+  // Rounded times, and keys that are chosen one after the other, leave nothing distinctive.
   if (hasCoarseClock(whole)) return [];
   const keys = isSlowTyping(whole.keyIntervals)
     ? []

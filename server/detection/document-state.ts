@@ -58,7 +58,7 @@ export interface DocumentState {
   focus: OpenDeed<FieldFocus> | null;
   /** Where the page was scrolled to last. */
   scroll: { y: number; timeMs: number } | null;
-  /** The latest jumps, because a wheel is told of after it has stopped. */
+  /** The latest jumps, because the event of a wheel comes after it has stopped. */
   jumps: OpenDeed<Jump>[];
   /** The last press, key or input, and the first sign of life that is more than an echo of it. */
   doneMs: number;

@@ -93,7 +93,7 @@ export function summariseEvents(batches: readonly TraceBatch[], anchors: Documen
 
 const isLoad = (cause: number) => PAGE_CAUSES[cause] === 'load' || PAGE_CAUSES[cause] === 'activated';
 
-/** Says what an event is to the API. Answers null for what it does not show. */
+/** Says what an event is to the API. Returns null for what it does not show. */
 function describeEvent(event: TraceEvent, isTouch: boolean): Entry | null {
   const pointer = isTouch ? 'touch' : 'mouse';
   switch (event.code) {

@@ -132,7 +132,7 @@ const JUMP_TO_PRESS_MS = 1_500;
 const WHEEL_MS = 100;
 const MAX_RECENT_JUMPS = 8;
 
-/** A wheel is told of after it has turned: it is the cause of the jumps just before. */
+/** The event of a wheel comes after it has turned: it caused the jumps just before. */
 export function takeWheel(state: DocumentState, { timeMs }: Event<EventCode.Wheel>): void {
   for (const jump of state.jumps) if (jump.timeMs >= timeMs - WHEEL_MS) changeDeed(jump).hasCause = true;
 }

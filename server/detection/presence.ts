@@ -25,7 +25,7 @@ export interface SessionPresence {
   hasEnded: boolean;
 }
 
-/** Reads from all batches of a session whether its pages are still there. Answers null for a trace without batches. */
+/** Reads from all batches of a session whether its pages are still there. Returns null for a trace without batches. */
 export function readPresence({ batches }: Pick<Trace, 'batches'>): SessionPresence | null {
   const documents = createDocuments();
   documents.add(batches);
@@ -116,7 +116,7 @@ interface Signs {
 }
 
 function readSigns(batch: TraceBatch): Signs {
-  // One literal: in Node 20 each object that begins with a spread gets a hidden class of its own.
+  // One literal: in Node 20 each object that begins with a spread gets its own hidden class.
   const signs: Signs = {
     firstTimeMs: null,
     firstPage: null,

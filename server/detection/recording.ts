@@ -93,7 +93,7 @@ export function makeRecording(
 
 const countRows = (reading: Reading) => ROW_NAMES.reduce((sum, name) => sum + reading[name].length, 0);
 
-/** Leaves rows out of all documents evenly, if there are too many. Answers how many. */
+/** Leaves rows out of all documents evenly, if there are too many. Returns how many. */
 function spreadRows(readings: readonly Reading[], name: Rows): number {
   const count = readings.reduce((sum, reading) => sum + reading[name].length, 0);
   const most = MAX_ROWS[name];

@@ -214,7 +214,7 @@ const isSpoken = (length: number, pauseMs: number, isOfBrowser: boolean) =>
   pauseMs >= length * MS_PER_SPOKEN_CHARACTER && (isOfBrowser || length <= MAX_SCRIPTED_PHRASE_LENGTH);
 
 /**
- * Notes a short piece of text without a key. Answers whether it is one of many that come faster than anybody speaks, as extensions
+ * Notes a short piece of text without a key. Returns whether it is one of many that come faster than anybody speaks, as extensions
  * write the words of a language model. Who dictates may have spoken a phrase before its first piece.
  */
 function isStreamed(state: PageState, length: number, timeMs: number): boolean {

@@ -21,7 +21,7 @@ function showEntry(row: Row): AuditEntry {
 /** What an entry tells of who confirmed a device. That may be a person of the staff. */
 export const STAFF_DETAIL = 'confirmedBy';
 
-/** Leaves out who of the staff it was: customers know us by no person. */
+/** Leaves out which member of staff it was: customers do not know our people. */
 function showToKey({ id, occurredAt, action, actorKind, actorId, actorName, subjectId, details }: Row): KeyAuditEntry {
   const isKey = actorKind === 'ApiKey';
   const actor = { kind: actorKind, id: isKey ? actorId : null, name: isKey ? actorName : null };

@@ -15,8 +15,8 @@ import type { DomainContext } from './context';
 export const identitySecretContext = (integrationId: string) => `identity-secret:${integrationId}`;
 
 /**
- * Opens a sealed identity secret as the key of an HMAC: the UTF-8 of the whole text. If it was sealed under another
- * APP_SECRET, answers random bytes: then no signature is right, and none is dispensed with.
+ * Opens a sealed identity secret as the key of an HMAC: the UTF-8 of the whole text. If it was sealed under another APP_SECRET,
+ * returns random bytes: then no signature is valid, but one is still demanded.
  */
 export function openIdentityKey(secrets: Secrets, integrationId: string, sealed: Uint8Array): Buffer {
   const secret = secrets.open(sealed, identitySecretContext(integrationId));

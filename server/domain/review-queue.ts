@@ -102,7 +102,7 @@ const READ_DRAWN = `
   select r.session_id as "sessionId" from review_sample r
    where r.integration_id = $1 and r.session_id in (select value from json_array_elements_text($2::text::json))`;
 
-/** Answers null for a session that does not exist, such as one that retention has removed. */
+/** Returns null for a session that does not exist, such as one that retention has removed. */
 async function readCase(context: DomainContext, sessionId: string): Promise<ReviewCase | null> {
   try {
     const input = { sessionId };

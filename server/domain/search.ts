@@ -51,7 +51,7 @@ const show = (kind: FoundKind, id: string, title: string, detail: string, at: st
 const SEEN = (column: string, row: string) =>
   `(select max(created_at) from sessions s where s.integration_id = $1 and s.${column} = ${row}.id)`;
 
-/** The name of whom a session belongs to, for its second line. */
+/** The name of a session's user, for its second line. */
 const NAME_OF_USER = '(select name from users u where u.integration_id = s.integration_id and u.id = s.user_id)';
 
 /** A text that contains what was asked for. Only for lists that are short themselves. */

@@ -19,8 +19,8 @@ type ErasureRow = typeof userErasures.$inferSelect;
 const NOTHING = { sessions: 0, traces: 0, events: 0, deliveries: 0, reports: 0, texts: 0 };
 
 /**
- * Begins the erasure of a user: from its commit on, facts about them are refused. Answers its receipt, or that of the erasure that runs
- * already. A user of whom nothing is known is erased too, so that nothing will be.
+ * Begins the erasure of a user: from its commit on, facts about them are refused. Returns its receipt, or that of the erasure that
+ * runs already. An unknown user is erased too, so that nothing becomes known of them.
  */
 export async function requestErasure(context: ErasureContext, { userId }: { userId: string }): Promise<UserErasure> {
   const integrationId = context.integration.id;

@@ -5,7 +5,7 @@ const ROWS_PER_BATCH = 500;
 
 /**
  * Gives random ids to anomalies of the user that a rule has found. Their ids are hashes with the user's id in them: somebody who guesses
- * it could tell that the guess is right. Answers how many there were in this batch.
+ * it could tell that the guess is right. Returns how many there were in this batch.
  */
 export async function forgetAnomalyIds(db: Database, { integrationId, pseudonym }: RunningErasure): Promise<number> {
   return (await db.transact((query) => query(FORGET, [integrationId, pseudonym]), { isLong: true })).length;

@@ -1,6 +1,6 @@
 // What the erasure of a user does to every column that holds text, JSON or bytes. A column that is not listed fails
-// tests/unit/erasure-columns.test.ts, so that none is forgotten. tests/rest/user-erasure.test.ts fills the columns and holds that the
-// list is done. docs/privacy.md shows it.
+// tests/unit/erasure-columns.test.ts, so that none is forgotten. tests/rest/user-erasure.test.ts fills the columns and checks that
+// the erasure follows the list. docs/privacy.md shows it.
 
 /** What becomes of a column, as the documents say it. */
 export const FATES = {

@@ -3,7 +3,7 @@ import { ERASED_NAME } from '../domain/erased-users';
 import { TRY_LOCK } from '../domain/rollups';
 import type { RunningErasure } from './running-erasure';
 
-/** For so long writers of sessions wait at most, and then not for ten times as long. */
+/** Writers of sessions wait at most this long, and then not again for ten times as long. */
 const LOCK_LIMIT = "set local lock_timeout = '2s'";
 /**
  * After it, all changes of sessions are committed and appended to the unfolded ones, and later ones see what this transaction does.
@@ -16,7 +16,7 @@ const BUSY_PAUSE_MS = 250;
 
 /**
  * Gives the counts of the user to the pseudonym, all at once, so that every number is right at every moment: nobody has the pseudonym,
- * so rows only change their name. Answers after how many milliseconds to try again, or null if it is done.
+ * so rows only change their name. Returns after how many milliseconds to try again, or null if it is done.
  */
 export async function moveCounts(db: Database, erasure: RunningErasure): Promise<number | null> {
   try {

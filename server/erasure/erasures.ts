@@ -27,7 +27,7 @@ export interface ErasureKey {
 
 /** The erasures of a process. */
 export interface Erasures {
-  /** Erases a user in the background. Answers the receipt. */
+  /** Erases a user in the background. Returns the receipt. */
   request(context: ErasureContext, input: { userId: string }): Promise<UserErasure>;
   jobs: {
     continueErasure(key: ErasureKey): Promise<number | null>;
@@ -125,7 +125,7 @@ export function createErasures(dependencies: {
     return { after: await eraseRows(db, erasure, position) };
   }
 
-  /** Ends the erasure. Answers false if a session names the user still, so that the steps from there on are repeated. */
+  /** Ends the erasure. Returns false if a session names the user still, so that the steps from there on are repeated. */
   async function end(erasure: RunningErasure): Promise<boolean> {
     const { integrationId, id, userId, pseudonym } = erasure;
     return db.transact(

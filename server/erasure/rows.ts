@@ -64,7 +64,7 @@ interface WalkPosition {
 }
 
 /**
- * Looks at the next slice of rows, and takes the user out of those that mention them. Answers where the walk goes on, or null at
+ * Looks at the next slice of rows, and takes the user out of those that mention them. Returns where the walk goes on, or null at
  * its end.
  */
 export async function eraseRows(

@@ -5,7 +5,7 @@ import { addCounts, type RunningErasure } from './running-erasure';
 export const SESSIONS_PER_BATCH = 500;
 
 /**
- * Gives some sessions of the user to the pseudonym, and empties what they say in addition to what counts need. Answers how many.
+ * Gives some sessions of the user to the pseudonym, and empties what they say in addition to what counts need. Returns how many.
  */
 export function eraseSessions(db: Database, erasure: RunningErasure): Promise<number> {
   const { integrationId, userId, pseudonym } = erasure;

@@ -37,7 +37,7 @@ function showScope({ scope, scopeValue, courseName }: Described): string {
   return scope === 'course' && courseName !== null ? courseName : `${scope} ${scopeValue}`;
 }
 
-/** Fills the placeholders of a rule's message. It is plain text: whoever shows it escapes it. */
+/** Fills the placeholders of a rule's message. It is plain text: what shows it must escape it. */
 export function writeMessage(rule: Described, value: number): string {
   const words: Record<Placeholder, () => string> = {
     value: () => showMetricValue(rule.metric, value, rule.value),

@@ -16,9 +16,9 @@ export const INFERRED_USER: RuleDescription<'Correlation'> = {
 };
 
 /**
- * Infers the user of a session from its device. At the close, because until then the page can still say who it is, and because
- * a match is told once. Only for sessions of the pixel: a customer's own pipeline matches its sessions itself. Nobody follows from a device with a second user, reliable or not, nor from one with more sessions than
- * are looked at.
+ * Infers the user of a session from its device. It does so at the close, because until then the page can still say who it is, and
+ * because a match is reported once. Only for sessions of the pixel: a customer's own pipeline matches its sessions itself. Nobody
+ * follows from a device with a second user, reliable or not, nor from one with more sessions than are looked at.
  */
 export async function inferUser(session: JudgedSession, history: History): Promise<Fact | null> {
   const { id: sessionId, userId, closedAt, isCollected } = session;

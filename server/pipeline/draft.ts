@@ -75,7 +75,7 @@ export class BatchDraft {
   readonly #tenant: Tenant;
   readonly #latestMs: number;
 
-  /** Facts of our own have times of the database, which may be ahead after its clock was set back. */
+  /** Our own facts have times of the database, which may be ahead after its clock was set back. */
   constructor(tenant: Tenant, isOurs = false) {
     this.#tenant = tenant;
     this.#latestMs = isOurs ? Number.POSITIVE_INFINITY : Date.parse(tenant.now) + MAX_AHEAD_MS;

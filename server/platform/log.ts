@@ -88,7 +88,7 @@ function isAboutQuery(error: unknown): boolean {
   return ('query' in error && 'params' in error) || isAboutQuery(error.cause);
 }
 
-/** Leaves out stacks, which follow in lines of their own. The message and the cause of an error stay. */
+/** Leaves out stacks, which follow on separate lines. The message and the cause of an error stay. */
 const dropStacks = (name: string, value: unknown) => (name === 'stack' ? undefined : value);
 
 /** Writes one short line per record, for a person at a terminal. */

@@ -1,6 +1,6 @@
 /**
- * Reads the first piece of a stream, so that a refusal is an answer and not a broken connection. Who goes on reads from the first
- * piece; who does not must end it, which runs what the generator has to clean up.
+ * Reads the first piece of a stream, so that a refusal is an answer and not a broken connection. The caller either reads on from
+ * the first piece or must end the stream, which runs the generator's clean-up.
  */
 export async function openStream<Piece>(pieces: AsyncGenerator<Piece, void, undefined>): Promise<AsyncIterable<Piece>> {
   const first = await pieces.next();

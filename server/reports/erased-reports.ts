@@ -32,7 +32,7 @@ const SLICE_ROWS = 20;
 const OVERLAP = 4_096;
 
 /**
- * Removes those of the next reports that name the user, with their files. A report that is being made begins again. Answers where to go
+ * Removes those of the next reports that name the user, with their files. A report that is being made begins again. Returns where to go
  * on, or null at the end. `count` is called for each report, in the transaction from which on nobody can read it.
  */
 export async function eraseReports(
@@ -121,7 +121,7 @@ const LIST = `
               and p.value = j.parameters ->> 'courseId' and p.other = $3) as "isOfCourse"
     from report_jobs j where j.integration_id = $1 and j.id > $2 order by j.id limit ${SLICE_ROWS}`;
 
-/** Answers nothing if another run of the same erasure has hidden it, and counted it. */
+/** Returns nothing if another run of the same erasure has hidden it, and counted it. */
 const HIDE = `
   update report_jobs set state = 'Deleted', expires_at = now()
    where integration_id = $1 and id = $2 and state <> 'Deleted' returning 1`;

@@ -10,8 +10,8 @@ import { showUrl } from './subscription-acts';
 import { deriveWebhookState, type StoredHealth } from './webhook-states';
 
 // The operator is told when a subscription begins to fail, when failures disable it, and when it delivers again: by signed POSTs to
-// an address of the settings. `webhook_subscriptions.told_state` is what was told last. The process that replaces it writes the notice
-// in the same statement, so there is one for each change, however many processes look.
+// an address of the settings. `webhook_subscriptions.told_state` is the state of the last notice. The process that replaces it
+// writes the notice in the same statement, so there is one for each change, however many processes look.
 
 /** The event type of notices. */
 const NOTICE_TYPE = 'WebhookStateChanged';
@@ -23,7 +23,7 @@ const MAX_ATTEMPTS = 8;
 const BATCH_SIZE = 20;
 
 export interface OperatorNotices {
-  /** Finds what changed, and sends what is due. Never rejects: the next run is ten seconds away. */
+  /** Finds changes, and sends due notices. Never rejects: the next run is ten seconds away. */
   tell(): Promise<void>;
   close(): Promise<void>;
 }

@@ -9,7 +9,7 @@ const MAX_WAKE_UPS = 500;
 /** A subscription, and when its next attempt is due. */
 export type WakeUp = SubscriptionKey & { dueAt: string };
 
-/** Messages that wake functions of the engine. The rows say what is due. */
+/** Messages that wake functions of the engine. The rows say which deliveries are due. */
 export interface EngineMessages {
   sendDue: (subscriptions: SubscriptionKey[]) => Promise<void>;
   /** Wakes the subscriptions when their next attempts are due. */

@@ -20,7 +20,7 @@ const MISSING =
   'No Chromium to test with: run `npx playwright-core install --with-deps chromium`, or install the package `chromium`, or set CHROMIUM_PATH.';
 
 /**
- * Finds a Chromium that runs. Answers its path, or null.
+ * Finds a Chromium that runs. Returns its path, or null.
  * @returns {string | null}
  */
 export function findChromium() {

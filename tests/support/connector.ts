@@ -42,7 +42,7 @@ export function divertTls(tls: typeof import('node:tls')) {
   return { ...tls, connect };
 }
 
-/** Records a dialled address. Answers false if nothing will ever answer there. */
+/** Records a dialled address. Returns false if nothing will ever answer there. */
 function dial(host: string, port: number): boolean {
   dialled.push(`${host} ${port}`);
   return host !== SILENT || detours.has(host);

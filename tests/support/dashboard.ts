@@ -59,7 +59,7 @@ export interface Dashboard {
   change(context: BrowserContext, procedure: string, input: unknown, integrationId?: string): Promise<APIResponse>;
   /** Goes to an address where no script runs, signed out, and forgets what pages have stored. */
   leave(): Promise<void>;
-  /** Answers the unprovoked errors since the last call. */
+  /** Returns the unprovoked errors since the last call. */
   takeFaults(): string[];
   stop(): Promise<void>;
 }

@@ -65,7 +65,7 @@ export async function createDemoSettings(): Promise<Record<string, string>> {
   return { DATABASE_URL: url, DEMO: '1', ...secrets };
 }
 
-/** Removes a database while it is in use, as during the restore of a backup. Answers a function that brings it back. */
+/** Removes a database while it is in use, as during the restore of a backup. Returns a function that brings it back. */
 export async function withdrawDatabase(url: string): Promise<() => Promise<void>> {
   const name = new URL(url).pathname.slice(1);
   const run = async (...statements: string[]) => {

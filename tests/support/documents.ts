@@ -64,7 +64,7 @@ export function readBlocks(document: string): Block[] {
 
 /**
  * Compares what a command printed with what a document shows: `json` by keys and types (null stands for any value; each
- * item of an array must be like one of the shown ones), `text` by lines, in which `…` stands for anything. Answers the first difference,
+ * item of an array must be like one of the shown ones), `text` by lines, in which `…` stands for anything. Returns the first difference,
  * or null.
  */
 export function findDifference({ language, code }: Block, printed: string): string | null {

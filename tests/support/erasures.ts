@@ -54,7 +54,7 @@ export const makeUserPath = (id: string, ...more: string[]) => pathOf('v1', 'use
 export const eraseUser = (customer: Customer, id = ADA.id) =>
   server.call('DELETE', makeUserPath(id), { key: customer.key });
 
-/** Erases a user and waits for the end. Answers the receipt. */
+/** Erases a user and waits for the end. Returns the receipt. */
 export async function eraseUserFully(customer: Customer, id = ADA.id) {
   const { status, body } = await eraseUser(customer, id);
   expect([status, body.data.status]).toEqual([200, 'Running']);
@@ -92,7 +92,7 @@ export async function eraseUserWithPause(customer: Customer, act: () => Promise<
   await waitForReceipt(customer, key.erasureId);
 }
 
-/** Requests a report and waits until it is ready. Answers its id. */
+/** Requests a report and waits until it is ready. Returns its id. */
 export async function makeReport(customer: Customer, input: object): Promise<string> {
   const { body } = await admin.mutate('reports.request', input, { 'x-integration-id': customer.id });
   const id = body.result.data.id as string;

@@ -7,7 +7,7 @@ import { tolerateMissingCommands } from './playwright-internals';
 
 const NAMES = ['firefox-esr', 'firefox'];
 
-/** Finds a stock Firefox that runs. Answers its path, or null. */
+/** Finds a stock Firefox that runs. Returns its path, or null. */
 export function findFirefox(): string | null {
   if (process.env.FIREFOX_PATH) return process.env.FIREFOX_PATH;
   const directories = ['/usr/bin', ...(process.env.PATH ?? '').split(delimiter).filter(Boolean)];

@@ -100,7 +100,7 @@ export async function createFixture(
   return { ...fixture, ids, disabledWebhookId: disabled.id, disabledDeliveryId, secret, continueErasure };
 }
 
-/** Adds a delivery of the bot's event that failed a minute ago. The subscriptions are younger than the event. Answers the event's id. */
+/** Adds a delivery of the bot's event that failed a minute ago. The subscriptions are younger than the event. Returns the event's id. */
 async function failDelivery({ database }: TestServer, id: string, subscriptionId: string, deliveryId: string) {
   const [delivery] = await database.db.sql<{ eventId: string }[]>`
     insert into webhook_deliveries

@@ -79,7 +79,7 @@ function resolveFile(from: string, specifier: string): string {
   return found;
 }
 
-/** Finds a cycle in a graph. Answers the path around it, or null if there is none. */
+/** Finds a cycle in a graph. Returns the path around it, or null if there is none. */
 export function findCycle(graph: ReadonlyMap<string, readonly string[]>): string[] | null {
   const done = new Set<string>();
   const visit = (node: string, trail: string[]): string[] | null => {

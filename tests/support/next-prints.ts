@@ -1,4 +1,4 @@
-/** Sends requests about which Next prints a warning and an error of several lines. Answers their statuses and request ids. */
+/** Sends requests about which Next prints a warning and an error of several lines. Returns their statuses and request ids. */
 export async function makeNextPrint(url: string): Promise<{ status: number; requestId: string | null }[]> {
   const action = { 'next-action': `40${'a'.repeat(40)}`, 'content-type': 'text/plain', origin: url };
   const answers = [

@@ -127,7 +127,7 @@ export class PixelHost {
   tag(attributes = '', from = this.hostUrl): string {
     return `<script async src="${from}/pixel.js" integrity="${integrity}" crossorigin="anonymous" data-site="${this.siteKey}" ${attributes}></script>`;
   }
-  /** Makes a page of the site. Answers its address. */
+  /** Makes a page of the site. Returns its address. */
   setPage(path: string, html: string, headers: Record<string, string> = {}): string {
     this.#pages.set(path, { html: `<!doctype html><html lang="en"><title>Page</title><body>${html}`, headers });
     return this.siteUrl + path;

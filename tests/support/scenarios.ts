@@ -138,7 +138,7 @@ function factsOf(spec: SessionSpec, n: number, now: number): unknown[] {
   ];
 }
 
-/** Plays a scenario for a customer and checks the counts of each batch. Answers the model of the expected result. */
+/** Plays a scenario for a customer and checks the counts of each batch. Returns the model of the expected result. */
 export async function play(
   { sessions, steps, order }: Scenario,
   customer: Customer,

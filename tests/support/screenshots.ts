@@ -41,7 +41,7 @@ async function startReceiver() {
   };
 }
 
-/** Adds webhooks with a history, labels and a second colleague. Answers the ids that the pages' paths need. */
+/** Adds webhooks with a history, labels and a second colleague. Returns the ids that the pages' paths need. */
 async function furnish({ api, ask, product, integrationId, open, change }: Dashboard, receiverUrl: string) {
   const subscribe = async (name: string, path: string, eventType: string, more: object = {}): Promise<string> =>
     (await api('POST', '/v1/webhooks', { name, url: `${receiverUrl}${path}`, eventType, ...more })).body.data.id;

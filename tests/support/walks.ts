@@ -18,7 +18,7 @@ export interface Walk {
 
 const MAX_PAGES = 1_000;
 
-/** Walks a collection to its end and checks that each page has what must come next. Answers the number of pages. */
+/** Walks a collection to its end and checks that each page has what must come next. Returns the number of pages. */
 export async function expectWalk(customer: Customer, walk: Walk): Promise<number> {
   const { path, pageSizes, keyOf, expectAfter } = walk;
   let cursor: string | undefined;

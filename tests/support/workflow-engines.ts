@@ -31,7 +31,7 @@ export interface WorkflowEngine {
 
 export interface EngineApp {
   client: Inngest;
-  /** Sends events, also while the application is away. Answers their ids. */
+  /** Sends events, also while the application is away. Returns their ids. */
   send(events: EventPayload | EventPayload[]): Promise<string[]>;
   /** Ends at once, like a killed process: running calls have no result. */
   leave(): Promise<void>;

@@ -20,7 +20,10 @@ const CHOICES = [
   { theme: 'dark', name: 'Dark', icon: Moon },
 ] as const;
 
-/** Leaves only when the server has ended the session: on a shared machine somebody would believe it. Answers whether it has. */
+/**
+ * Leaves only when the server has ended the session: on a shared machine somebody would otherwise believe that it has. Returns
+ * whether it has.
+ */
 async function signOut(staffId: string): Promise<boolean> {
   const response = await fetch('/api/auth/sign-out', { method: 'POST' }).catch(() => null);
   if (!response?.ok) return false;

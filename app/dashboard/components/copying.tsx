@@ -133,7 +133,7 @@ export function SecretOnce({ name, secret, onCopied }: { name: string; secret: s
 }
 
 /**
- * Answers how a dialog closes that makes a secret and shows it once: not while it is made, because the secret would be shown to
+ * Returns how a dialog closes that makes a secret and shows it once: not while it is made, because the secret would be shown to
  * nobody. Drops the last copy of it in the browser.
  */
 export function createSecretClose(making: { isPending: boolean; reset(): void }, onClose: () => void): () => void {

@@ -21,7 +21,7 @@ const SHAPES: Record<FindingState, string> = {
   notMeasured: 'M1 4.25h8v1.5H1z',
 };
 
-/** What says something of the data alone accuses nobody, so it has no colour. */
+/** A finding about the data alone accuses nobody, so it has no colour. */
 export const colorOfFinding = ({ group, state }: Pick<Finding, 'group' | 'state'>): string =>
   group === 'context' ? 'text-faint' : COLOURS[state];
 

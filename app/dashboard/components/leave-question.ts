@@ -15,7 +15,7 @@ const forms = new Set<Form>();
 export const mayLeave = (): boolean => ![...forms].some(isTyped) || window.confirm(QUESTION);
 
 /**
- * Asks before the browser's back and forward buttons show another page instead of one that would lose something. Answers how to end that.
+ * Asks before the browser's back and forward buttons show another page instead of one that would lose something. Returns how to end that.
  * A browser without the Navigation API does not ask. Before another document the browser itself asks, if somebody listens to `beforeunload`.
  */
 export function askOnTraversal(wouldLose: () => boolean, question: string): () => void {

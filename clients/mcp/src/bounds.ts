@@ -28,12 +28,12 @@ const STRICTER: Limits[] = [
   { text: 100, items: 3 },
 ];
 
-/** Answers a copy without invisible characters in which no text is over 4,000 characters. `hide` replaces what must not be shown. */
+/** Returns a copy without invisible characters in which no text is over 4,000 characters. `hide` replaces what must not be shown. */
 export function boundTexts(data: unknown, hide: (text: string) => string): Bounded {
   return copy(data, UNLIMITED, hide);
 }
 
-/** Answers a copy whose JSON has at most MAX_RESULT_CHARACTERS. What was cut says so where it was cut. */
+/** Returns a copy whose JSON has at most MAX_RESULT_CHARACTERS. What was cut says so where it was cut. */
 export function boundResult(data: unknown, hide: (text: string) => string): Bounded {
   for (const limits of [UNLIMITED, ...STRICTER]) {
     const bounded = copy(data, limits, hide);

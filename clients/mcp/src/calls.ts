@@ -52,7 +52,7 @@ function showWebhook<T extends { url: string }>(webhook: T): T {
 
 const HIDDEN_PATH = '/…';
 
-/** Answers what to change in a webhook. Throws RefusedCall for an address as results show it, to which nothing could be sent. */
+/** Returns what to change in a webhook. Throws RefusedCall for an address as results show it, to which nothing could be sent. */
 function checkAddress<T extends { url?: string }>(body: T): T {
   if (body.url?.endsWith(HIDDEN_PATH))
     throw new RefusedCall(

@@ -6,7 +6,7 @@ import type { Content } from './results.js';
 
 /**
  * Runs a call whose answer has a signing secret, and stores the secret in a file of the user. The result names the file. An
- * assistant never gets the secret: what it knows is kept in conversations and can be talked out of it by what visitors write.
+ * assistant never gets the secret: what it knows is kept in conversations, and what visitors write can talk it into revealing it.
  */
 export async function storeSecret<T extends { id: string; secret: string }>(call: () => Promise<T>): Promise<Content> {
   // Before the call, because the secret is shown once.
@@ -49,7 +49,7 @@ async function reserveFile(): Promise<string> {
   }
 }
 
-/** Writes the secret of a webhook into the reserved file, and answers the name that it has then. */
+/** Writes the secret of a webhook into the reserved file, and returns the name that it has then. */
 async function storeText(text: string, path: string, webhookId: string): Promise<string> {
   const time = new Date().toISOString().replace(/[^0-9TZ]/g, '');
   const named = join(SECRETS, `${webhookId.replace(/\W/g, '_')}-${time}`);

@@ -41,7 +41,7 @@ export class Deadline {
     this.#callerSignal?.removeEventListener('abort', this.#cancel);
   }
 
-  /** Answers what to throw for an error under this deadline: why it was aborted, or else that the connection failed. */
+  /** Returns what to throw for an error under this deadline: why it was aborted, or else that the connection failed. */
   explain(error: unknown): unknown {
     if (this.signal.aborted) return this.signal.reason;
     if (error instanceof BotDetectionError) return error;

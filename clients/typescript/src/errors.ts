@@ -7,7 +7,7 @@ export class BotDetectionError extends Error {
 export interface ApiFault {
   /** The HTTP status. */
   status: number;
-  /** The stable identifier of the error, such as `NOT_FOUND`. `UNEXPECTED_ANSWER` if the answer is none of the API. */
+  /** The stable identifier of the error, such as `NOT_FOUND`. `UNEXPECTED_ANSWER` if the answer does not come from the API. */
   code: string;
   /** For people; it may change. */
   message: string;

@@ -29,7 +29,7 @@ export function receiveWebhooks(options: ReceiverOptions) {
   };
 }
 
-/** Answers the raw body, or null if it is too large. */
+/** Returns the raw body, or null if it is too large. */
 async function takeBody(request: ExpressRequest): Promise<string | Uint8Array | null> {
   if (typeof request.body === 'string' || request.body instanceof Uint8Array) return request.body;
   if (request.readableDidRead)

@@ -11,7 +11,7 @@ export interface Page<T> {
   limit: number;
 }
 
-/** A page as the API answers it. */
+/** A page as the API returns it. */
 export interface PageAnswer<T> {
   data: T[];
   pagination: Schemas['ListSessionsResponse']['pagination'];

@@ -5,7 +5,7 @@ import type { PagedList } from './pages.js';
 import { encodePath, type Transport } from './transport.js';
 
 /**
- * Makes the methods of the client, by resource. Lists with a cursor answer a PagedList, exports a stream, all else the content of
+ * Makes the methods of the client, by resource. Lists with a cursor return a PagedList, exports a stream, all others the content of
  * `data`.
  */
 export const createResources = (api: Transport) => ({
@@ -71,7 +71,7 @@ export const createResources = (api: Transport) => ({
     async getErasure(receiptId: string, options?: RequestOptions): Promise<Data<'getUserErasure'>> {
       return api.read({ method: 'GET', path: encodePath`/v1/user-erasures/${receiptId}`, options });
     },
-    /** Gets all that is held about a user. */
+    /** Gets everything that is held about a user. */
     async export(userId: string, options?: RequestOptions): Promise<Data<'exportUser'>> {
       return api.read({ method: 'GET', path: encodePath`/v1/users/${userId}/export`, options, isLong: true });
     },
@@ -154,7 +154,7 @@ export const createResources = (api: Transport) => ({
       const path = encodePath`/v1/webhooks/${webhookId}/rotate-secret`;
       return requireSecret(await api.read<Data<'rotateWebhookSecret'>>({ method: 'POST', path, body, options }));
     },
-    /** Sends a test delivery and answers its outcome, after 30 seconds at most. */
+    /** Sends a test delivery and returns its outcome, after 30 seconds at most. */
     async test(webhookId: string, options?: PostOptions): Promise<Data<'testWebhook'>> {
       return api.read({ method: 'POST', path: encodePath`/v1/webhooks/${webhookId}/test`, options });
     },
@@ -174,7 +174,7 @@ export const createResources = (api: Transport) => ({
     ): Promise<Data<'getWebhookDelivery'>> {
       return api.read({ method: 'GET', path: encodePath`/v1/webhooks/${webhookId}/deliveries/${deliveryId}`, options });
     },
-    /** Sends a delivery again that has ended. */
+    /** Sends a finished delivery again. */
     async resendDelivery(
       webhookId: string,
       deliveryId: string,

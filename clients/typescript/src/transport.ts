@@ -58,7 +58,7 @@ export class Transport {
     this.#maxRetries = maxRetries;
   }
 
-  /** Answers the body of a success as JSON, which has `field`. With null a success is a 204, and answers undefined. */
+  /** Returns the body of a success as JSON, which has `field`. With null a success is a 204, and the result undefined. */
   request<Answer>(call: Call, field: AnswerField | null = 'data'): Promise<Answer> {
     const read: ReadAnswer<Answer> = async (response, deadline) => {
       const text = call.isLong ? await readText(response, deadline) : await response.text();
@@ -68,12 +68,12 @@ export class Transport {
     return this.#repeat(call, read, field === null);
   }
 
-  /** Answers the content of `data`. */
+  /** Returns the content of `data`. */
   async read<Content>(call: Call): Promise<Content> {
     return (await this.request<{ data: Content }>(call)).data;
   }
 
-  /** Answers a list that sends its requests when it is walked. */
+  /** Returns a list that sends its requests when it is walked. */
   list<One>(
     path: string,
     filters: { cursor?: string } | undefined,
@@ -84,7 +84,7 @@ export class Transport {
     return new PagedList(readPage, filters?.cursor);
   }
 
-  /** Answers a file, whose body is still to be read under the deadline. The reader ends it. */
+  /** Returns a file, whose body is still to be read under the deadline. The reader ends it. */
   open(call: Call): Promise<{ body: ReadableStream<Uint8Array>; deadline: Deadline }> {
     return this.#repeat(call, async (response, deadline) => {
       if (!/^(text\/csv|application\/x-ndjson)\b/.test(response.headers.get('content-type') ?? '')) {
@@ -150,7 +150,7 @@ export class Transport {
 
 type ReadAnswer<Answer> = (response: Response, deadline: Deadline) => Promise<Answer>;
 
-/** Answers the address without a slash at its end. Its text is in no error, because it may have a password. */
+/** Returns the address without a slash at its end. Its text is in no error, because it may have a password. */
 function checkBaseUrl(baseUrl: string): string {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash)

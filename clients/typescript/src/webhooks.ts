@@ -61,8 +61,8 @@ export class WebhookVerificationError extends Error {
 }
 
 /**
- * Verifies a delivery and answers it. `X-Webhook-Signature` or, in the grace period of a rotation, `X-Webhook-Signature-Previous` must match one
- * of the secrets. Throws WebhookVerificationError for what is not genuine, and TypeError for wrong arguments.
+ * Verifies a delivery and returns it. `X-Webhook-Signature` or, in the grace period of a rotation, `X-Webhook-Signature-Previous`
+ * must match one of the secrets. Throws WebhookVerificationError for what is not genuine, and TypeError for wrong arguments.
  */
 export async function verifyWebhook({
   body,
@@ -150,8 +150,8 @@ export interface ReceiverOptions {
 }
 
 /**
- * Verifies a delivery, hands it over and answers the status and text to send: 204, or 400 or 401 for what is not genuine. A body that
- * is too large is null. Throws what `onDelivery` throws.
+ * Verifies a delivery, hands it over and returns the status and text to send: 204, or 400 or 401 for what is not genuine. A body
+ * that is too large is null. Throws what `onDelivery` throws.
  */
 export async function receiveDelivery(
   { secrets, onDelivery }: ReceiverOptions,
@@ -171,7 +171,7 @@ export async function receiveDelivery(
 const MAX_BODY_BYTES = 1024 * 1024;
 const FIRST_BYTES = 16_384;
 
-/** Reads a raw body. Answers null if it is over 1 MiB: many times what a delivery has. */
+/** Reads a raw body. Returns null if it is over 1 MiB: many times what a delivery has. */
 export async function readBody(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array | null> {
   let body = new Uint8Array(FIRST_BYTES);
   let size = 0;

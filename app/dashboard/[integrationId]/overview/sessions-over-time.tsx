@@ -25,7 +25,7 @@ const OTHERS = { name: 'Other sessions', color: 'var(--color-neutral-fill)' };
 const nameBucket = (timestamp: string, groupBy: Analytics['groupBy'], timeZone: string) =>
   groupBy === 'hour' ? showMinute(timestamp, timeZone) : showMinute(timestamp, UTC).split(',')[0]!;
 
-/** Finds the places of two buckets. Null if the series has one of them no more. */
+/** Finds the places of two buckets. Null if the series no longer has one of them. */
 function findBuckets(series: Analytics['timeSeries'], ends: [first: string, last: string]): Brush {
   const [first, last] = ends.map((end) => series.findIndex(({ timestamp }) => timestamp === end)) as [number, number];
   return first < 0 || last < 0 ? null : [first, last];

@@ -156,7 +156,7 @@ function listGroups(results: Result[]): [group: string, members: Result[]][] {
   return [...groups];
 }
 
-/** Answers the text as it was a moment ago. */
+/** Returns the text as it was a moment ago. */
 function usePaused(text: string): string {
   const [paused, setPaused] = useState(text);
   useEffect(() => {

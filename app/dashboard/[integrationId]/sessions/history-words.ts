@@ -43,7 +43,7 @@ export interface Answer {
   step: HistoryStep | null;
 }
 
-/** Answers why the session had its class at a time. `showTime` prints the time of a label. */
+/** Says why the session had its class at a time. `showTime` prints the time of a label. */
 export function explainClass(
   { steps, isComplete }: SessionHistory,
   at: string,

@@ -177,7 +177,7 @@ export function useLabeling({ onUndo, onRefused }: LabelingOptions = {}) {
     return false;
   };
 
-  /** Answers whether the label is shown and on its way. */
+  /** Returns whether the label is shown and on its way. */
   const label = (session: Session, verdict: Verdict, details: VerdictDetails = {}): boolean => {
     if (!canWrite) return refuse('Your role is viewer: you cannot label.');
     if (desk.isFull()) return refuse(FULL_TRAY);
@@ -264,7 +264,7 @@ export function useLabeling({ onUndo, onRefused }: LabelingOptions = {}) {
     const { verdict, confidence, notes } = removed;
     toast({
       text: `Label removed: ${nameOf(session)}`,
-      // Who undoes has seen no label but the one that they removed.
+      // A reviewer who undoes has seen no label but the one that they removed.
       undo: () => label({ ...findShown(session), label: null }, verdict, { confidence, notes, reasons }),
     });
     return true;

@@ -15,7 +15,7 @@ export interface Explained {
   /** What the label says now, without its reasons. */
   details: VerdictDetails;
   readReasons(): Promise<VerdictReason[]>;
-  /** Answers whether it is on its way. */
+  /** Returns whether it is on its way. */
   save(details: VerdictDetails): boolean;
 }
 

@@ -24,8 +24,8 @@ export interface LastVerdict {
 }
 
 /**
- * Offers reasons for the verdict that was just given. It takes no focus and blocks nothing: who presses no further key has labelled
- * all the same.
+ * Offers reasons for the verdict that was just given. It takes no focus and blocks nothing: the label stands even if no further key
+ * is pressed.
  */
 export function VerdictStrip({ last, onClose }: { last: LastVerdict; onClose(): void }) {
   const [isPaused, setPaused] = useState(false);

@@ -84,7 +84,7 @@ function RotateDialog({ hasSecret, isOpen, onClose }: { hasSecret: boolean; isOp
 }
 
 /**
- * Changes one of the switches. Answers where it was put: the mutation is pending only one task later, and until then React
+ * Changes one of the switches. Returns where it was put: the mutation is pending only one task later, and until then React
  * would put it back.
  */
 function useSwitch(isOn: boolean) {

@@ -5,12 +5,12 @@ import { Field, Input } from '../../components/field';
 import { describeError, findFault } from '../../query-client';
 
 export interface NameFormProps {
-  /** What the name is good for. */
+  /** What the name is for. */
   hint: string;
   placeholder: string;
   /** The name of the button that sends it. */
   act: string;
-  /** The change that makes what is named. */
+  /** The change that creates the named thing. */
   change: { error: unknown; isPending: boolean };
   /** What else it asks for. */
   children?: ReactNode;
@@ -18,7 +18,7 @@ export interface NameFormProps {
   onCancel(): void;
 }
 
-/** Asks for the name of what is to be made. */
+/** Asks for the name of a thing to create. */
 export function NameForm({ hint, placeholder, act, change, children, onSubmit, onCancel }: NameFormProps) {
   const { error, isPending } = change;
   const submit = (event: FormEvent<HTMLFormElement>) => {

@@ -136,7 +136,7 @@ function Reasons({ reasons, words }: { reasons: WritingReason[]; words: Readonly
 function Reason({ reason, explanation }: { reason: WritingReason; explanation: string | undefined }) {
   const { state, measured, expected, weight } = reason;
   const isFound = state === 'found';
-  // What does not count accuses nobody, so it has no colour.
+  // A reason that does not count accuses nobody, so it has no colour.
   const color = isFound && weight === 0 ? 'text-faint' : colorOfFinding({ group: 'typing', state });
   return (
     <li className="flex gap-3 py-1.5">

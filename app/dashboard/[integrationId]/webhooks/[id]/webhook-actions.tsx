@@ -18,7 +18,7 @@ import { TestDialog } from './test-dialog';
 
 type Asked = 'disable' | 'rotate' | 'delete' | 'test';
 
-/** For how many seconds the old secret may sign beside the new one. */
+/** For how many seconds the old secret may sign next to the new one. */
 const GRACE_PERIODS = [
   [0, 'At once'],
   [3_600, 'In an hour'],

@@ -46,7 +46,7 @@ const PRUNE = `
   returning 1`;
 
 /** How long answers of receivers are kept. */
-export const ANSWER_RETENTION_DAYS = 7;
+const ANSWER_RETENTION_DAYS = 7;
 
 /**
  * Removes answers of receivers that are over seven days old, in small transactions. If answers are not to be kept, removes all of

@@ -9,7 +9,7 @@ import { READ_SECRETS, type SubscriptionKey } from './deliveries';
 import type { Recorder } from './recorder';
 
 /** How many test deliveries of an integration may be under way, in all processes together. Each holds a connection for 30 s. */
-export const MAX_TESTS = 5;
+const MAX_TESTS = 5;
 
 /**
  * Sends one synthetic delivery to a subscription, enabled or not, and returns its outcome (specification: Test delivery). It

@@ -79,7 +79,7 @@ export function takePress(state: DocumentState, event: Event<EventCode.Press>, d
   };
   deeds.presses.push(press);
   // A pen, too, taps the keyboard on the screen, or writes by hand.
-  if (pointer !== 'mouse') deeds.hasTouch = true;
+  if (pointer !== 'mouse' && press.isTrusted) deeds.hasTouch = true;
   countTime(deeds, timeMs);
   if (isJudged && !state.isUntold && timeMs - state.doneMs >= MIN_PAUSE_MS) {
     const isSilent = state.stirMs >= timeMs - APPROACH_MS && moves <= MAX_APPROACH_MOVES;
@@ -106,15 +106,19 @@ const hasPlainRatio = ({ environments }: Deeds): boolean => environments.at(-1)?
 /** The browser tells of a touch twice, in events of the same time. Some round times to 100 ms. */
 const SAME_TOUCH_MS = 100;
 
-/** Notes a touch. Firefox that resists fingerprinting can say of its press that it is one of a mouse. */
+/**
+ * Notes a touch. Firefox that resists fingerprinting can say of its press that it is one of a mouse. A script that makes touches shows
+ * no touch screen: libraries make them of a mouse.
+ */
 export function takeTouch(state: DocumentState, event: Event<EventCode.Touch>, deeds: Deeds): void {
   const { press } = state;
-  if (press && isTrusted(event) && event.timeMs - press.timeMs <= SAME_TOUCH_MS) {
+  state.deedMs = event.timeMs;
+  if (!isTrusted(event)) return;
+  if (press && event.timeMs - press.timeMs <= SAME_TOUCH_MS) {
     changeDeed(press).pointer = 'touch';
     state.rest = null;
   }
   deeds.hasTouch = true;
-  state.deedMs = event.timeMs;
 }
 
 /** Measures how long the press before was held. */

@@ -177,6 +177,12 @@ describe('keys of a keyboard on the screen', () => {
 
   it.each<[what: string, flags: string[], device: Device, acts: Act[]]>([
     ['a computer without a touch screen', TYPING, { userAgent: CHROME, environment: {} }, [typeOnScreen]],
+    [
+      'touches that a script makes on such a computer',
+      TYPING,
+      { userAgent: CHROME, environment: {} },
+      [presses({ pointer: 2, flags: 0 }), (builder) => builder.add(EventCode.Touch, { flags: 0 }), typeOnScreen],
+    ],
     ['Safari on a Macintosh', TYPING, { userAgent: MACINTOSH, environment: {} }, [typeOnScreen]],
     [
       'Chrome on a Macintosh of which nothing is known',

@@ -7,7 +7,7 @@ import { getTableConfig, type PgTable } from 'drizzle-orm/pg-core';
 type ColumnName<T extends PgTable> = Extract<keyof T['_']['columns'], string>;
 
 /** Lists the writable columns of a table. */
-export function writableColumns<T extends PgTable>(table: T, except: ColumnName<T>[] = []): ColumnName<T>[] {
+export function listWritableColumns<T extends PgTable>(table: T, except: ColumnName<T>[] = []): ColumnName<T>[] {
   const columns = Object.entries(getTableColumns(table));
   return columns
     .filter(([name, column]) => !column.generated && !except.includes(name as ColumnName<T>))

@@ -24,7 +24,7 @@ import {
 import { answerPipeline, MAX_FACTS_BYTES, PIPELINE_PATH } from './rest/pipeline-endpoint';
 import { decodeOrNull, splitTarget } from './rest/request';
 import { findApiArea } from './rest/request-handler';
-import { plainResponse } from './rest/responses';
+import { createPlainResponse } from './rest/responses';
 import { listAnswerHeaders } from './rest/security-headers.mjs';
 import type { Service } from './service';
 
@@ -96,7 +96,7 @@ async function answerRequest(
   const handler = await dashboard;
   const headers = listAnswerHeaders(service.env.publicUrl);
   if (!boundBody(request, path)) {
-    const refusal = plainResponse(413, 'The body is too long');
+    const refusal = createPlainResponse(413, 'The body is too long');
     const answer = { ...refusal, headers: { ...refusal.headers, ...headers } };
     return sendNodeResponse(request, response, answer, service.readiness.isDraining);
   }

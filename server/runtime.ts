@@ -3,12 +3,12 @@ import { isUnavailable, lacksRight } from '../db/client';
 import { type EmbeddedDatabase, startEmbeddedDatabase } from '../db/embedded';
 import { EncodingError, migrateDatabase, NoSessionError, RegionMismatchError } from '../db/migrate';
 import { hasSealedSecrets } from '../db/sealed-secrets';
-import { identitySecretContext } from './domain/collecting';
+import { nameIdentitySecretContext } from './domain/collecting';
 import { createDataDir, obtainAppSecret, obtainSecretFile } from './platform/data-dir';
 import { type Env, SettingError } from './platform/env';
 import { type Logger, serializeError } from './platform/log';
 import { createService, type Service, type ServiceOptions } from './service';
-import { secretContext } from './webhooks/attempt';
+import { nameSecretContext } from './webhooks/attempt';
 
 /** What a process runs on: the migrated database and the secrets. */
 export interface Runtime {
@@ -67,7 +67,7 @@ export async function warnOfUnreadableSecrets({ db, secrets, log }: Service): Pr
       from webhook_subscriptions where deleted_at is null
     union all select id, null, identity_secret from integrations where identity_secret is not null`;
   const unreadable = rows.filter(({ integrationId, webhookId, sealed }) => {
-    const context = webhookId ? secretContext(integrationId, webhookId) : identitySecretContext(integrationId);
+    const context = webhookId ? nameSecretContext(integrationId, webhookId) : nameIdentitySecretContext(integrationId);
     return secrets.open(sealed, context) === null;
   }).length;
   if (unreadable > 0)

@@ -1,11 +1,11 @@
 import type { EngineFunction } from './functions';
-import { newRun } from './intake';
+import { createRun } from './intake';
 import type { NewRun } from './store';
 
 const MINUTE_MS = 60_000;
 
 /** Lists the runs that start at a minute (counted from the epoch). Their event ids ensure that only one process starts each. */
-export function cronRuns(functions: Iterable<EngineFunction>, minute: number): NewRun[] {
+export function listCronRuns(functions: Iterable<EngineFunction>, minute: number): NewRun[] {
   const at = new Date(minute * MINUTE_MS);
   const digest = {
     min: at.getUTCMinutes(),
@@ -21,7 +21,7 @@ export function cronRuns(functions: Iterable<EngineFunction>, minute: number): N
       const scheduledAt = at.toISOString();
       const data = { cron: expression, scheduledAt };
       const event = { name: 'inngest/scheduled.timer', id: scheduledAt, ts: at.getTime(), data };
-      runs.push(newRun(fn, JSON.stringify(event), data, `cron:${fn.id}:${expression}:${scheduledAt}`));
+      runs.push(createRun(fn, JSON.stringify(event), data, `cron:${fn.id}:${expression}:${scheduledAt}`));
     }
   }
   return runs;

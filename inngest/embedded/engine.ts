@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import postgres, { type Sql } from 'postgres';
-import { cronRuns } from './crons';
+import { listCronRuns } from './crons';
 import { Driver } from './driver';
 import { type EngineFunction, type FetchHandler, listFunctions } from './functions';
 import { takeEvents } from './intake';
-import { graphileLogger, type Log } from './log';
+import { createGraphileLogger, type Log } from './log';
 import { ENGINE_SESSION } from './pool';
 import { Presence, ReadOnlyServerError } from './presence';
 import { migrateEngine } from './schema';
@@ -107,7 +107,7 @@ class Engine {
     this.workers = new Workers({
       databaseUrl,
       slots,
-      logger: graphileLogger(log),
+      logger: createGraphileLogger(log),
       execute: (job) => this.driver.execute(job),
       register: (workerIds) => this.limitSilence(this.presence.register(workerIds)),
     });
@@ -130,7 +130,7 @@ class Engine {
   private prepare(): Promise<void> {
     this.preparing ??= (async () => {
       for (const fn of await listFunctions(this.options.handler)) this.functions.set(fn.id, fn);
-      await migrateEngine(this.session, this.options.databaseUrl, graphileLogger(this.options.log));
+      await migrateEngine(this.session, this.options.databaseUrl, createGraphileLogger(this.options.log));
     })().catch((error: unknown) => {
       this.preparing = null;
       throw error;
@@ -221,7 +221,7 @@ class Engine {
   /** Starts the runs of crons once per minute. Minutes in which the engine or the database was down are skipped. */
   private async fireCrons(minute: number): Promise<void> {
     if (minute === this.minute) return;
-    if (this.minute !== null) await this.store.startRuns(cronRuns(this.functions.values(), minute));
+    if (this.minute !== null) await this.store.startRuns(listCronRuns(this.functions.values(), minute));
     this.minute = minute;
   }
 

@@ -112,11 +112,11 @@ function buildRequest(fn: EngineFunction, job: Job, run: Run, attempt: number): 
 
 function retryOrFail(error: StepError, noRetry: boolean, attempt: number, retryAfter: string | null): RunVerdict {
   if (noRetry) return { kind: 'failed', error };
-  return { kind: 'retry', error, delayMs: readRetryAfter(retryAfter) ?? backoffMs(attempt) };
+  return { kind: 'retry', error, delayMs: readRetryAfter(retryAfter) ?? chooseBackoffMs(attempt) };
 }
 
 /** Computes the delay: 2 s, 4 s, 8 s … up to 10 minutes, plus up to a quarter of jitter to spread simultaneous failures. */
-export function backoffMs(attempt: number): number {
+export function chooseBackoffMs(attempt: number): number {
   return Math.min(FIRST_BACKOFF_MS * 2 ** attempt, MAX_BACKOFF_MS) * (1 + Math.random() / 4);
 }
 

@@ -96,7 +96,7 @@ function parseCron(id: string, expression: string): ParsedCronItem {
 }
 
 /** Finds the concurrency key of a run from its event's data. */
-export function concurrencyKey({ id, concurrency }: EngineFunction, data: unknown): string | null {
+export function findConcurrencyKey({ id, concurrency }: EngineFunction, data: unknown): string | null {
   if (!concurrency) return null;
   if (!concurrency.field) return id;
   const value = JSON.stringify((data as Record<string, unknown> | null | undefined)?.[concurrency.field] ?? null);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { concurrencyKey, type EngineFunction, FAILED_EVENT } from './functions';
+import { type EngineFunction, FAILED_EVENT, findConcurrencyKey } from './functions';
 import type { NewRun, Store } from './store';
 
 /** Inngest's limits, but the event's length is in UTF-16 units instead of bytes. */
@@ -58,14 +58,14 @@ export function startsOf(
     if (!fn.events.includes(event.name as string)) continue;
     if (event.name === FAILED_EVENT && fn.failureOf && fn.failureOf !== failedFunction) continue;
     text ??= JSON.stringify(event);
-    runs.push(newRun(fn, text, event.data));
+    runs.push(createRun(fn, text, event.data));
   }
   return runs;
 }
 
-export function newRun(fn: EngineFunction, event: string, data: unknown, eventId: string | null = null): NewRun {
+export function createRun(fn: EngineFunction, event: string, data: unknown, eventId: string | null = null): NewRun {
   const limit = fn.concurrency?.limit ?? null;
-  return { eventId, functionId: fn.id, event, key: concurrencyKey(fn, data), limit, delayMs: 0 };
+  return { eventId, functionId: fn.id, event, key: findConcurrencyKey(fn, data), limit, delayMs: 0 };
 }
 
 function findProblem({ name, id, ts }: SentEvent): string | null {

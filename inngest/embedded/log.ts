@@ -7,7 +7,7 @@ export interface Log {
 }
 
 /** Logs graphile-worker's errors as warnings. Drops its other messages, which it writes for every job. */
-export function graphileLogger(log: Log): Logger {
+export function createGraphileLogger(log: Log): Logger {
   return new Logger(() => (level, message) => {
     if (level === 'error') log.warn({ source: 'graphile-worker' }, message.slice(0, 500));
   });

@@ -2,7 +2,7 @@ import type { Database } from '../../db/client';
 import { coversBatch } from './coverage';
 import { RECORD_INTERVAL_MS } from './cuts';
 import { COMMIT_DELAY_MS } from './intake';
-import { documentNumber, packTrace } from './packing';
+import { packTrace, toDocumentNumber } from './packing';
 import type { OpenSession, Progress } from './session-state';
 import type { PlannedSession } from './waiting-sessions';
 
@@ -65,7 +65,7 @@ const FIND_ALL_ABANDONED = `
  */
 export async function compactSession(db: Database, session: OpenSession, progress: Progress): Promise<void> {
   const batches = session.batches.filter((batch) => coversBatch(progress.covered, batch));
-  const names = batches.map(({ d, n }) => ({ document: documentNumber(d), sequence: n }));
+  const names = batches.map(({ d, n }) => ({ document: toDocumentNumber(d), sequence: n }));
   const body = await packTrace(batches.map(({ user: _, ...batch }) => batch));
   await db.query(COMPACT, [
     ...[session.day, session.key, session.version, JSON.stringify(names)],

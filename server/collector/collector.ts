@@ -23,7 +23,7 @@ import { createIntake, type StoredBatch } from './intake';
 import { createJudge } from './judge';
 import { chooseRetrySeconds, createMinuteCounter } from './limits';
 import type { SignedMessage } from './message-signatures';
-import { documentNumber, type KeptBatch, type NamedUser, packBatch } from './packing';
+import { type KeptBatch, type NamedUser, packBatch, toDocumentNumber } from './packing';
 import { createSchedule } from './schedule';
 import { createSessions } from './session-state';
 import { createAgentVerifier, type DirectoryClient } from './signed-agents';
@@ -157,7 +157,7 @@ export function createCollector(dependencies: {
       userAgent,
       addressPrefix: network.prefix,
       addressHash: network.hash,
-      document: documentNumber(d),
+      document: toDocumentNumber(d),
       sequence: n,
       body: packBatch(content),
       lateBody: user ? packBatch(anonymous) : null,

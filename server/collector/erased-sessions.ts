@@ -1,5 +1,5 @@
 import type { Database, Query } from '../../db/client';
-import { documentId, packBatch, unpackBatch } from './packing';
+import { packBatch, toDocumentId, unpackBatch } from './packing';
 import { IS_UNSENT, JOIN_SENT } from './unsent-cuts';
 
 interface Collected {
@@ -37,7 +37,7 @@ export async function eraseCollected(
     const batches = await query<{ document: string; sequence: number; body: Buffer }>(READ_BATCHES, [day, key]);
     for (const { document, sequence, body } of batches) {
       const { d, n, receivedAtMs, user, ...batch } = unpackBatch(body, {
-        d: documentId(document),
+        d: toDocumentId(document),
         n: sequence,
         receivedAtMs: 0,
       });

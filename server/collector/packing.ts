@@ -111,10 +111,10 @@ function* readBatches(bytes: Uint8Array, mayEndEarly = false): Generator<KeptBat
 const DOCUMENT_BYTES = 8;
 
 /** The id of a document as the database's signed number. */
-export const documentNumber = (d: string) => Buffer.from(d, 'hex').readBigInt64BE(0).toString();
+export const toDocumentNumber = (d: string) => Buffer.from(d, 'hex').readBigInt64BE(0).toString();
 
 /** The id of a document from the database's number. */
-export function documentId(number: string): string {
+export function toDocumentId(number: string): string {
   const bytes = Buffer.alloc(DOCUMENT_BYTES);
   bytes.writeBigInt64BE(BigInt(number));
   return bytes.toString('hex');

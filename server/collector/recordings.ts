@@ -6,7 +6,7 @@ import type { Database } from '../../db/client';
 import { makeRecording } from '../detection/recording';
 import { countNumbers } from '../detection/varints';
 import type { DomainContext } from '../domain/context';
-import { documentId, type KeptBatch, unpackBatch, unpackBeginning } from './packing';
+import { type KeptBatch, toDocumentId, unpackBatch, unpackBeginning } from './packing';
 
 // What staff see of what a page sent, while it is kept.
 
@@ -111,7 +111,7 @@ async function readBatches(db: Database, place: [day: string | null, key: string
     for (const batch of await unpackBeginning(body, MAX_INFLATED_BYTES)) if (!take(batch)) break;
   }
   for (const { document, sequence, receivedAt, body } of rows) {
-    const row = { d: documentId(document), n: sequence, receivedAtMs: Date.parse(receivedAt) };
+    const row = { d: toDocumentId(document), n: sequence, receivedAtMs: Date.parse(receivedAt) };
     if (body === null || !take(unpackBatch(body, row))) break;
   }
   const lastMs = batches.reduce((latest, { receivedAtMs }) => Math.max(latest, receivedAtMs), 0);

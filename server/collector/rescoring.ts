@@ -10,7 +10,7 @@ import type { Trace } from '../detection/trace';
 import { classifyRisk, computeScoreBin } from '../domain/risk';
 import type { Fact } from '../pipeline/facts';
 import type { Ingester } from '../pipeline/ingest';
-import { documentId, type KeptBatch, unpackBatch, unpackTrace } from './packing';
+import { type KeptBatch, toDocumentId, unpackBatch, unpackTrace } from './packing';
 
 // Judges sessions of the past by the present rules. Their traces are kept for TRACE_DAYS.
 
@@ -159,7 +159,7 @@ async function readBatches(db: Database, { day, key }: SessionRow): Promise<Kept
     key,
   ]);
   return rows.map(({ document, sequence, receivedAt, body }) =>
-    unpackBatch(body, { d: documentId(document), n: sequence, receivedAtMs: Date.parse(receivedAt) }),
+    unpackBatch(body, { d: toDocumentId(document), n: sequence, receivedAtMs: Date.parse(receivedAt) }),
   );
 }
 

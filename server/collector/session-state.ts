@@ -6,7 +6,7 @@ import { createPresenceReader, type SessionPresence } from '../detection/presenc
 import { createScorer, type Scorer } from '../detection/score';
 import { type Coverage, coversBatch } from './coverage';
 import { COMMIT_DELAY_MS, type StoredBatch } from './intake';
-import { documentId, type KeptBatch, type NamedUser, unpackBatch } from './packing';
+import { type KeptBatch, type NamedUser, toDocumentId, unpackBatch } from './packing';
 import type { Replay } from './replays';
 import { SESSION_BYTES, weighBatch, weighMeasured } from './session-weight';
 import { IS_UNSENT, JOIN_SENT } from './unsent-cuts';
@@ -171,7 +171,7 @@ export function createSessions(db: Database): OpenSessions {
     const rows = await db.query<BatchRow>(READ_BATCHES, [session.day, session.key, new Date(sinceMs).toISOString()]);
     const startedAtMs = performance.now();
     for (const { document, sequence, receivedAt, body } of rows) {
-      const row = { d: documentId(document), n: sequence, receivedAtMs: Date.parse(receivedAt) };
+      const row = { d: toDocumentId(document), n: sequence, receivedAtMs: Date.parse(receivedAt) };
       if (!session.documents.has(row)) addTo(session, unpackBatch(body, row));
       if (session.bytes > LARGE_BYTES && !mayBeLarge()) return false;
     }

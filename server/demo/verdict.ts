@@ -2,7 +2,7 @@ import type { DemoSession, DemoVerdict } from '../../contract/demo';
 import type { Finding } from '../../contract/evidence';
 import type { Database } from '../../db/client';
 import { createMinuteCounter, createTimeBudget, type TimeBudget } from '../collector/limits';
-import { documentId, type KeptBatch, unpackBatch, unpackTrace } from '../collector/packing';
+import { type KeptBatch, toDocumentId, unpackBatch, unpackTrace } from '../collector/packing';
 import { deriveSessionId } from '../collector/tokens';
 import { scoreTrace } from '../detection/score';
 import { visitEvents } from '../detection/trace';
@@ -121,7 +121,7 @@ interface BatchRow {
 }
 
 const readBatch = ({ document, sequence, receivedAt, body }: BatchRow): KeptBatch =>
-  unpackBatch(body, { d: documentId(document), n: sequence, receivedAtMs: Date.parse(receivedAt) });
+  unpackBatch(body, { d: toDocumentId(document), n: sequence, receivedAtMs: Date.parse(receivedAt) });
 
 const BATCHES = 'session_batches where day = $1::date and session_key = $2::bigint';
 const TRACES = 'session_traces where day = $1::date and session_key = $2::bigint';

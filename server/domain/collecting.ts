@@ -12,14 +12,14 @@ import type { DomainContext } from './context';
 // What holds for all sites of an integration: origins, signed identity, Global Privacy Control.
 
 /** Names the integration that a sealed identity secret belongs to. It cannot be opened for any other. */
-export const identitySecretContext = (integrationId: string) => `identity-secret:${integrationId}`;
+export const nameIdentitySecretContext = (integrationId: string) => `identity-secret:${integrationId}`;
 
 /**
  * Opens a sealed identity secret as the key of an HMAC: the UTF-8 of the whole text. If it was sealed under another APP_SECRET,
  * returns random bytes: then no signature is valid, but one is still demanded.
  */
 export function openIdentityKey(secrets: Secrets, integrationId: string, sealed: Uint8Array): Buffer {
-  const secret = secrets.open(sealed, identitySecretContext(integrationId));
+  const secret = secrets.open(sealed, nameIdentitySecretContext(integrationId));
   return secret === null ? randomBytes(32) : Buffer.from(secret);
 }
 
@@ -64,7 +64,7 @@ export async function rotateIdentitySecret(
 ): Promise<{ identitySecret: string }> {
   // Base64url, because customers write it into environment files and shells.
   const identitySecret = `idsec_${randomBytes(32).toString('base64url')}`;
-  const sealed = secrets.seal(identitySecret, identitySecretContext(integrationId));
+  const sealed = secrets.seal(identitySecret, nameIdentitySecretContext(integrationId));
   await db.orm.transaction(async (tx) => {
     const before = await lockIntegration(tx, integrationId);
     await tx.update(integrations).set({ identitySecret: sealed }).where(eq(integrations.id, integrationId));

@@ -24,22 +24,22 @@ export const ERASED_PAYLOAD = '{"erased":true}';
 
 /** Hashes a user's id with the key for erased users. */
 export const hashUser = (erasureKey: Buffer, user: UserKey): string =>
-  createHmac('sha256', erasureKey).update(userKey(user)).digest('hex');
+  createHmac('sha256', erasureKey).update(makeUserKey(user)).digest('hex');
 
 /** What replaces a user's id in the audit log: it does not tell the id, but somebody who knows the id can find it. */
 export const hashSubject = (erasureKey: Buffer, user: UserKey): string =>
   `erased:${hashUser(erasureKey, user).slice(0, 32)}`;
 
 /** Writes a user as one text. Ids contain no control characters. */
-export const userKey = ({ integrationId, userId }: UserKey) => `${integrationId}\n${userId}`;
+export const makeUserKey = ({ integrationId, userId }: UserKey) => `${integrationId}\n${userId}`;
 
 /**
- * Finds which of some users were erased and are refused. Returns their keys (`userKey`). Only ids of integrations that have erased
+ * Finds which of some users were erased and are refused. Returns their keys (`makeUserKey`). Only ids of integrations that have erased
  * anybody are hashed: facts can name any number of texts that may be ids, and a hash takes a hundred times as long as all else.
  */
 export async function findErasedUsers(query: Query, erasureKey: Buffer, users: UserKey[]): Promise<Set<string>> {
   if (users.length === 0) return new Set();
-  const named = new Map(users.map((user) => [userKey(user), user]));
+  const named = new Map(users.map((user) => [makeUserKey(user), user]));
   const pseudonyms = [...named].filter(([, { userId }]) => isPseudonym(userId)).map(([key]) => key);
   const integrations = await findErasing(query, users);
   const hashes = new Map(
@@ -89,7 +89,7 @@ export function createErasedUserFinder(db: Database, erasureKey: Buffer): (user:
       erasureKey,
       group.map(({ item }) => item),
     );
-    for (const { item, resolve } of group) resolve(erased.has(userKey(item)));
+    for (const { item, resolve } of group) resolve(erased.has(makeUserKey(item)));
   });
 
   async function readIntegrations(): Promise<Set<string>> {

@@ -34,7 +34,7 @@ export interface Tenant {
   publicUrl: string | null;
   sessions: Map<string, SessionDraft>;
   records: Records;
-  /** Confirmed (user, fingerprint) pairs, by `pairKey`. */
+  /** Confirmed (user, fingerprint) pairs, by `makePairKey`. */
   confirmations: ReadonlySet<string>;
   /** The users that the facts name and that were erased. */
   erasedUserIds: ReadonlySet<string>;
@@ -48,7 +48,7 @@ export const createSessionDraft = (row: SessionRow, isNew: boolean): SessionDraf
 });
 
 /** Joins a user and a fingerprint to a key. Ids contain no control characters, so the key is unique. */
-export const pairKey = (userId: string, fingerprint: string) => `${userId}\n${fingerprint}`;
+export const makePairKey = (userId: string, fingerprint: string) => `${userId}\n${fingerprint}`;
 
 export interface NewEvent {
   integrationId: string;
@@ -132,7 +132,7 @@ export class BatchDraft {
 
   /** Whether the customer confirmed the device as the user's own. */
   isConfirmed(userId: string | null, fingerprint: string | null): boolean {
-    return userId !== null && fingerprint !== null && this.#tenant.confirmations.has(pairKey(userId, fingerprint));
+    return userId !== null && fingerprint !== null && this.#tenant.confirmations.has(makePairKey(userId, fingerprint));
   }
 
   /** Marks a session as changed by a fact now. A label may be newer, because the transaction may have waited for locks. */

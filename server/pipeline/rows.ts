@@ -1,7 +1,14 @@
 import { getTableName } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
 import type { Query } from '../../db/client';
-import { deleteRecords, insertRecords, recordset, sortByKey, updateRecords, writableColumns } from '../../db/recordset';
+import {
+  deleteRecords,
+  insertRecords,
+  listWritableColumns,
+  recordset,
+  sortByKey,
+  updateRecords,
+} from '../../db/recordset';
 import {
   courses,
   domainEvents,
@@ -88,7 +95,7 @@ function composeRecords(kind: RecordKind): Part {
     name: `new_${getTableName(table)}`,
     table,
     list: (rows) => sortByKey(rows.records.get(kind)!, sortKey),
-    write: (parameter) => insertRecords(table, parameter, writableColumns(table)),
+    write: (parameter) => insertRecords(table, parameter, listWritableColumns(table)),
   };
 }
 
@@ -97,7 +104,7 @@ const PARTS: Part[] = [
     name: 'created',
     table: sessions,
     list: (rows) => sortByKey(rows.newSessions, ['integrationId', 'id']),
-    write: (parameter) => insertRecords(sessions, parameter, writableColumns(sessions)),
+    write: (parameter) => insertRecords(sessions, parameter, listWritableColumns(sessions)),
   },
   {
     name: 'changed',
@@ -110,20 +117,20 @@ const PARTS: Part[] = [
     table: sessionFlags,
     list: (rows) => sortByKey(rows.newFlags, ['integrationId', 'flag', 'createdAt', 'sessionId']),
     write: (parameter) =>
-      `${insertRecords(sessionFlags, parameter, writableColumns(sessionFlags))} on conflict do nothing`,
+      `${insertRecords(sessionFlags, parameter, listWritableColumns(sessionFlags))} on conflict do nothing`,
   },
   {
     name: 'unflagged',
     table: sessionFlags,
     list: (rows) => rows.oldFlags,
-    write: (parameter) => deleteRecords(sessionFlags, parameter, writableColumns(sessionFlags)),
+    write: (parameter) => deleteRecords(sessionFlags, parameter, listWritableColumns(sessionFlags)),
   },
   ...RECORD_KINDS.map(composeRecords),
   {
     name: 'described',
     table: users,
     list: (rows) => sortByKey(keepLatest(rows.users), ['integrationId', 'id']),
-    write: (parameter) => `${insertRecords(users, parameter, writableColumns(users))}
+    write: (parameter) => `${insertRecords(users, parameter, listWritableColumns(users))}
       on conflict (integration_id, id) do update
       set name = excluded.name, email = excluded.email, url = excluded.url, described_at = excluded.described_at
       where users.described_at <= excluded.described_at and excluded.described_at > '${UNVERIFIED_AT}'`,
@@ -133,7 +140,7 @@ const PARTS: Part[] = [
     table: courses,
     list: (rows) => sortByKey(keepLatest(rows.courses), ['integrationId', 'id']),
     write: (parameter) =>
-      `${insertRecords(courses, parameter, writableColumns(courses))} on conflict (integration_id, id) do nothing`,
+      `${insertRecords(courses, parameter, listWritableColumns(courses))} on conflict (integration_id, id) do nothing`,
   },
   {
     name: 'concerned',
@@ -147,7 +154,7 @@ const PARTS: Part[] = [
     list: (rows) => sortByKey(rows.domainEvents, ['integrationId', 'type', 'naturalKey']),
     write: (
       parameter,
-    ) => `${insertRecords(domainEvents, parameter, writableColumns(domainEvents, ['createdAt', 'ended', 'position']))}
+    ) => `${insertRecords(domainEvents, parameter, listWritableColumns(domainEvents, ['createdAt', 'ended', 'position']))}
       on conflict (integration_id, type, natural_key) do nothing returning integration_id, id`,
   },
   {

@@ -2,9 +2,9 @@ import type { RiskThresholds } from '../../contract/risk-thresholds';
 import type { Query } from '../../db/client';
 import { lookUpRecords, recordset, sortByKey } from '../../db/recordset';
 import { anomalies, sessions } from '../../db/schema';
-import { findErasedUsers, userKey } from '../domain/erased-users';
+import { findErasedUsers, makeUserKey } from '../domain/erased-users';
 import type { SubscriptionState } from '../webhooks/planning';
-import { createSessionDraft, pairKey, type SessionRow, type Tenant } from './draft';
+import { createSessionDraft, makePairKey, type SessionRow, type Tenant } from './draft';
 import { findFactKind, type IngestInput, RECORD_KINDS } from './facts';
 import { NamedKeys } from './named-keys';
 import { type RecordKind, type RecordRow, Records } from './records';
@@ -98,9 +98,11 @@ export async function readState(
       publicUrl,
       sessions: new Map(),
       records: new Records(),
-      confirmations: new Set(confirmed.map(({ userId, fingerprint }) => pairKey(userId, fingerprint))),
+      confirmations: new Set(confirmed.map(({ userId, fingerprint }) => makePairKey(userId, fingerprint))),
       erasedUserIds: new Set(
-        users.filter((user) => user.integrationId === id && erasedUsers.has(userKey(user))).map(({ userId }) => userId),
+        users
+          .filter((user) => user.integrationId === id && erasedUsers.has(makeUserKey(user)))
+          .map(({ userId }) => userId),
       ),
       subscriptions: JSON.parse(subscriptions),
     });

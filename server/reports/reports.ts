@@ -55,7 +55,7 @@ export interface ReportService {
   };
 }
 
-export const downloadPath = (reportId: string) => `/reports/${encodeURIComponent(reportId)}/download`;
+export const writeDownloadPath = (reportId: string) => `/reports/${encodeURIComponent(reportId)}/download`;
 
 /** Creates the process's reports. */
 export function createReports(dependencies: {
@@ -87,7 +87,7 @@ export function createReports(dependencies: {
     const ready = await completeReport(db, run, file);
     if (ready) {
       const { name, template, ...described } = ready;
-      const named = { reportId, reportName: name, templateId: template, downloadUrl: downloadPath(reportId) };
+      const named = { reportId, reportName: name, templateId: template, downloadUrl: writeDownloadPath(reportId) };
       await ingester.ingestFacts({ integrationId, facts: [{ kind: 'reportReady', ...named, ...described }] });
     }
     // Also in a repeated step: the process that sent the fact may have died before this.

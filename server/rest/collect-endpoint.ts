@@ -2,7 +2,7 @@ import { MAX_BEACON_BYTES } from '../../contract/beacon';
 import { ERROR_CODES } from '../../contract/errors';
 import type { Service } from '../service';
 import { type Access, beginAccess, endAccess } from './access-log';
-import { jsonResponse, plainResponse, type RestResponse } from './responses';
+import { createJsonResponse, createPlainResponse, type RestResponse } from './responses';
 import { listAnswerHeaders } from './security-headers.mjs';
 
 // The endpoint of the pixel. Pages of any site may call it, and no answer tells them why nothing was kept.
@@ -44,7 +44,7 @@ export async function answerCollect(service: Service, request: BeaconRequest): P
 async function answerMethod(service: Service, request: BeaconRequest, access: Access): Promise<RestResponse> {
   if (request.method === 'OPTIONS')
     return { status: 204, headers: { ...CORS_HEADERS, ...PREFLIGHT_HEADERS }, body: null };
-  if (request.method !== 'POST') return plainResponse(404, 'Not found');
+  if (request.method !== 'POST') return createPlainResponse(404, 'Not found');
   const answer = await service.collector.collect({
     origin: request.header('origin'),
     userAgent: request.header('user-agent'),
@@ -56,7 +56,7 @@ async function answerMethod(service: Service, request: BeaconRequest, access: Ac
   });
   switch (answer.status) {
     case 200:
-      return jsonResponse(200, { ...CORS_HEADERS }, answer.answer);
+      return createJsonResponse(200, { ...CORS_HEADERS }, answer.answer);
     case 204:
       return { status: 204, headers: { ...CORS_HEADERS }, body: null };
     case 400:
@@ -91,5 +91,5 @@ function refuse(
   headers: Record<string, string>,
 ): RestResponse {
   access.code = code;
-  return jsonResponse(ERROR_CODES[code].status, { ...CORS_HEADERS, ...headers }, { error: { code, message } });
+  return createJsonResponse(ERROR_CODES[code].status, { ...CORS_HEADERS, ...headers }, { error: { code, message } });
 }

@@ -4,7 +4,7 @@ import { isUnavailable } from '../../db/client';
 import { readDemoVerdict, takeDemoCall } from '../demo/verdict';
 import type { Service } from '../service';
 import { readWebBody, toWebResponse } from './fetch-adapter';
-import { jsonResponse, plainResponse, type RestResponse } from './responses';
+import { createJsonResponse, createPlainResponse, type RestResponse } from './responses';
 
 // `POST /demo/verdict`: tells the demo page about the session of its tab. The page names the session by its nonce, which
 // only that tab knows.
@@ -18,18 +18,18 @@ export async function answerDemoVerdict(service: Service, request: Request): Pro
 
 async function findAnswer(service: Service, request: Request): Promise<RestResponse> {
   const { demo } = service;
-  if (demo === null) return plainResponse(404, 'Not found');
+  if (demo === null) return createPlainResponse(404, 'Not found');
   const nonce = await readNonce(request);
-  if (nonce === null) return plainResponse(400, 'The body must be the nonce of a session');
+  if (nonce === null) return createPlainResponse(400, 'The body must be the nonce of a session');
   if (!takeDemoCall(nonce)) {
-    const refusal = plainResponse(429, 'Too many calls');
+    const refusal = createPlainResponse(429, 'Too many calls');
     return { ...refusal, headers: { ...refusal.headers, 'retry-after': '60' } };
   }
   try {
-    return jsonResponse(200, {}, await readDemoVerdict(service, demo, nonce));
+    return createJsonResponse(200, {}, await readDemoVerdict(service, demo, nonce));
   } catch (error) {
     if (!isUnavailable(error)) throw error;
-    return plainResponse(503, OUTAGE_MESSAGE);
+    return createPlainResponse(503, OUTAGE_MESSAGE);
   }
 }
 

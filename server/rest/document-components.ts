@@ -53,7 +53,7 @@ export const ERROR_SCHEMAS = {
 };
 
 /** Returns an example of the error envelope with a code. */
-export function errorExample(code: ErrorCode) {
+export function makeErrorExample(code: ErrorCode) {
   const details = ERROR_CODES[code].hasField ? { field: EXAMPLE_FIELDS[code] ?? 'body' } : null;
   return { error: { code, message: ERROR_CODES[code].description, details } };
 }

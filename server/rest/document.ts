@@ -4,7 +4,7 @@ import { ERROR_CODES, type ErrorCode } from '../../contract/errors';
 import { API_VERSION } from '../../contract/version';
 import type { Env } from '../platform/env';
 import { appRouter } from '../procedures/router';
-import { ERROR_SCHEMAS, errorExample, IDEMPOTENCY_PARAMETER, RESPONSE_HEADERS, TAGS } from './document-components';
+import { ERROR_SCHEMAS, IDEMPOTENCY_PARAMETER, makeErrorExample, RESPONSE_HEADERS, TAGS } from './document-components';
 import { buildExample } from './document-examples';
 import { describeExports, describeFile } from './document-exports';
 import { writeCodeSamples } from './document-samples';
@@ -182,7 +182,7 @@ function describeResponses(route: Route, operation: Operation, { schemas }: Sche
       content: {
         'application/json': {
           schema: { $ref: '#/components/schemas/Error' },
-          examples: Object.fromEntries(codes.map((code) => [code, { value: errorExample(code) }])),
+          examples: Object.fromEntries(codes.map((code) => [code, { value: makeErrorExample(code) }])),
         },
       },
     };

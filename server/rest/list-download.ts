@@ -10,7 +10,7 @@ import type { Access } from './access-log';
 import { toApiError } from './faults';
 import { answerListFile, FilePlaces, makeFileFormats, type ReadPage, writeListFile } from './list-files';
 import { decodeId, type RestRequest } from './request';
-import { errorResponse, jsonResponse, type RestResponse } from './responses';
+import { createErrorResponse, createJsonResponse, type RestResponse } from './responses';
 import { findSignedIn } from './staff-cookies';
 import { listProcedures, runProcedure } from './trpc-internals';
 
@@ -94,11 +94,14 @@ async function answerFile(
 /** Refuses in the form of the dashboard's other calls. */
 function refuse(access: Access, status: number, code: string, message: string) {
   access.code = code;
-  return jsonResponse(status, HEADERS, { error: { message, data: { code, httpStatus: status } } });
+  return createJsonResponse(status, HEADERS, { error: { message, data: { code, httpStatus: status } } });
 }
 
 function refuseError(service: Service, error: unknown, access: Access): RestResponse {
   if (error instanceof TRPCError && error.code !== 'INTERNAL_SERVER_ERROR')
     return refuse(access, getHTTPStatusCodeFromError(error), error.code, findIssue(error.cause) ?? error.message);
-  return errorResponse({ ...HEADERS }, toApiError(service, error instanceof TRPCError ? error.cause : error, access));
+  return createErrorResponse(
+    { ...HEADERS },
+    toApiError(service, error instanceof TRPCError ? error.cause : error, access),
+  );
 }

@@ -8,7 +8,7 @@ import type { Service } from '../service';
 import { beginAccess, endAccess } from './access-log';
 import { collectBody, MAX_BODY_BYTES } from './request';
 import { handleRequest } from './request-handler';
-import { errorResponse, type RestResponse } from './responses';
+import { createErrorResponse, type RestResponse } from './responses';
 import { listAnswerHeaders } from './security-headers.mjs';
 
 /** How long a client has to read the answer to an unreadable request. */
@@ -94,7 +94,7 @@ export function refuseUnreadableRequest(service: Service, error: NodeJS.ErrnoExc
   const access = { ...beginAccess('other', UNMATCHED_PATH), code: 'INVALID_REQUEST' };
   endAccess(service, access, 400);
   const refusal = new ApiError('INVALID_REQUEST', 'The request is not readable HTTP', { field: 'request' });
-  const { headers, body } = errorResponse(
+  const { headers, body } = createErrorResponse(
     { 'x-request-id': access.requestId, connection: 'close', ...listAnswerHeaders(service.env.publicUrl) },
     refusal,
   );

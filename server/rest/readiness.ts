@@ -1,5 +1,5 @@
 import type { Service } from '../service';
-import { jsonResponse, type RestResponse } from './responses';
+import { createJsonResponse, type RestResponse } from './responses';
 
 /**
  * Answers `GET /ready`: 200 if the database answers and has every migration of this build, and the engine works; else 503.
@@ -9,6 +9,6 @@ export async function answerReadiness(service: Service): Promise<RestResponse> {
   const headers = { 'cache-control': 'no-store' };
   const checks = await service.readiness.check();
   const isReady = Object.values(checks).every((outcome) => outcome === 'ok');
-  if (service.readiness.isDraining) return jsonResponse(503, headers, { status: 'draining', checks });
-  return jsonResponse(isReady ? 200 : 503, headers, { status: isReady ? 'ready' : 'unavailable', checks });
+  if (service.readiness.isDraining) return createJsonResponse(503, headers, { status: 'draining', checks });
+  return createJsonResponse(isReady ? 200 : 503, headers, { status: isReady ? 'ready' : 'unavailable', checks });
 }

@@ -8,7 +8,7 @@ import { writeContentDisposition } from './content-disposition';
 import { toApiError } from './faults';
 import { FilePlaces, openFile } from './list-files';
 import { decodeId, type RestRequest } from './request';
-import { errorResponse, identityHeaders, type RestResponse, rateLimitedMessage } from './responses';
+import { createErrorResponse, makeIdentityHeaders, type RestResponse, writeRateLimitedMessage } from './responses';
 import { findSignedIn } from './staff-cookies';
 
 // `GET /reports/{reportId}/download`: the file of a report, for customers with a key and for staff with a session. It is not
@@ -49,7 +49,7 @@ export async function answerReports(service: Service, request: RestRequest, call
     }
     return response;
   } catch (error) {
-    return errorResponse(headers, toApiError(service, error, call.access));
+    return createErrorResponse(headers, toApiError(service, error, call.access));
   }
 }
 
@@ -75,10 +75,10 @@ async function answerKnown(
   { headers, access }: { headers: Record<string, string>; access: Access },
 ): Promise<RestResponse> {
   try {
-    if (verified) Object.assign(headers, identityHeaders(verified));
+    if (verified) Object.assign(headers, makeIdentityHeaders(verified));
     if (verified?.rateLimit.isExceeded) {
       const retryAfterSeconds = verified.rateLimit.resetSeconds;
-      throw new ApiError('RATE_LIMITED', rateLimitedMessage(verified.rateLimit), { retryAfterSeconds });
+      throw new ApiError('RATE_LIMITED', writeRateLimitedMessage(verified.rateLimit), { retryAfterSeconds });
     }
     if (reportId === null) throw new ApiError('NOT_FOUND', 'No such route');
     if (verified) requireScope(verified, 'read');
@@ -99,7 +99,7 @@ async function answerKnown(
       stream,
     };
   } catch (error) {
-    return errorResponse(headers, toApiError(service, error, access));
+    return createErrorResponse(headers, toApiError(service, error, access));
   }
 }
 

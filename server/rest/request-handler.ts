@@ -17,12 +17,12 @@ import { answerReadiness } from './readiness';
 import { answerReports } from './report-download';
 import { type RestRequest, readJsonBody, readPathParameters, readQuery, splitTarget } from './request';
 import {
-  errorResponse,
-  identityHeaders,
-  jsonResponse,
-  plainResponse,
+  createErrorResponse,
+  createJsonResponse,
+  createPlainResponse,
+  makeIdentityHeaders,
   type RestResponse,
-  rateLimitedMessage,
+  writeRateLimitedMessage,
 } from './responses';
 import { type FoundRoute, findRoute } from './routes';
 import { listAnswerHeaders } from './security-headers.mjs';
@@ -87,7 +87,7 @@ async function answerAuthenticated(service: Service, request: RestRequest, call:
     });
     return response;
   } catch (error) {
-    return errorResponse(headers, toApiError(service, error, call.access));
+    return createErrorResponse(headers, toApiError(service, error, call.access));
   }
 }
 
@@ -101,11 +101,11 @@ async function answerKnown(
   headers: Record<string, string>,
 ): Promise<RestResponse> {
   try {
-    Object.assign(headers, identityHeaders(verified));
+    Object.assign(headers, makeIdentityHeaders(verified));
     const { rateLimit } = verified;
     if (rateLimit.isExceeded) {
       const retryAfterSeconds = rateLimit.resetSeconds;
-      throw new ApiError('RATE_LIMITED', rateLimitedMessage(rateLimit), { retryAfterSeconds });
+      throw new ApiError('RATE_LIMITED', writeRateLimitedMessage(rateLimit), { retryAfterSeconds });
     }
     if (!found) throw new ApiError('NOT_FOUND', 'No such route');
     const { route, parameters } = found;
@@ -126,7 +126,7 @@ async function answerKnown(
     const { result, isReplayed } = await runOnce(service, verified, { route, input, key }, run);
     return showResult({ ...headers, ...(isReplayed ? { 'idempotent-replayed': 'true' } : {}) }, result);
   } catch (error) {
-    return errorResponse(headers, toApiError(service, error, call.access));
+    return createErrorResponse(headers, toApiError(service, error, call.access));
   }
 }
 
@@ -134,16 +134,16 @@ async function answerKnown(
 function showResult(headers: Record<string, string>, result: unknown): RestResponse {
   if (result === undefined) return { status: 204, headers, body: null };
   const isPage = typeof result === 'object' && result !== null && 'pagination' in result;
-  return jsonResponse(200, headers, isPage ? result : { data: result });
+  return createJsonResponse(200, headers, isPage ? result : { data: result });
 }
 
 /** Answers `/health`, `/ready`, `/openapi/v3.json`, `/swagger` and the pixel, which need no key and have no envelope. */
 async function answerPublic(service: Service, request: RestRequest, call: Call): Promise<RestResponse> {
   try {
-    return (await findPublic(service, request, call)) ?? plainResponse(404, 'Not found');
+    return (await findPublic(service, request, call)) ?? createPlainResponse(404, 'Not found');
   } catch (error) {
     toApiError(service, error, call.access);
-    return plainResponse(500, 'Something went wrong on our side');
+    return createPlainResponse(500, 'Something went wrong on our side');
   }
 }
 
@@ -157,7 +157,7 @@ async function findPublic(
     access.route = found.route.template;
     const anonymous: Context = { service, caller: { kind: 'bearer', token: null } };
     const result = await callProcedure(found.route, anonymous, {});
-    return jsonResponse(200, { 'cache-control': 'no-store' }, result);
+    return createJsonResponse(200, { 'cache-control': 'no-store' }, result);
   }
   if (method !== 'GET') return null;
   if (path === '/ready') {

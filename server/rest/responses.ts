@@ -13,23 +13,23 @@ export interface RestResponse {
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** Creates a JSON response. */
-export function jsonResponse(status: number, headers: Record<string, string>, value: unknown): RestResponse {
+export function createJsonResponse(status: number, headers: Record<string, string>, value: unknown): RestResponse {
   return { status, headers: { ...headers, 'content-type': JSON_TYPE }, body: JSON.stringify(value) };
 }
 
 /** Creates a response with one line of text, for paths without the envelope. */
-export function plainResponse(status: number, text: string): RestResponse {
+export function createPlainResponse(status: number, text: string): RestResponse {
   return { status, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: `${text}\n` };
 }
 
 /** Creates a response with the error envelope (specification: Errors). */
-export function errorResponse(headers: Record<string, string>, error: ApiError): RestResponse {
+export function createErrorResponse(headers: Record<string, string>, error: ApiError): RestResponse {
   const { status } = ERROR_CODES[error.code];
   const details = error.field === null ? null : { field: error.field };
   const authenticate: Record<string, string> = status === 401 ? { 'www-authenticate': 'Bearer' } : {};
   const retry: Record<string, string> =
     error.retryAfterSeconds === null ? {} : { 'retry-after': String(error.retryAfterSeconds) };
-  return jsonResponse(
+  return createJsonResponse(
     status,
     { ...headers, ...authenticate, ...retry },
     { error: { code: error.code, message: error.message, details } },
@@ -37,7 +37,7 @@ export function errorResponse(headers: Record<string, string>, error: ApiError):
 }
 
 /** The headers of every authenticated response: the tier and the state of its rate limit (IETF draft ratelimit-headers). */
-export function identityHeaders({ integration, rateLimit }: VerifiedKey): Record<string, string> {
+export function makeIdentityHeaders({ integration, rateLimit }: VerifiedKey): Record<string, string> {
   const { policy, limitPerMinute, remaining, resetSeconds } = rateLimit;
   return {
     'x-service-tier': integration.tier,
@@ -47,7 +47,7 @@ export function identityHeaders({ integration, rateLimit }: VerifiedKey): Record
 }
 
 /** Writes the message of a 429. */
-export function rateLimitedMessage({ policy, limitPerMinute, resetSeconds }: RateLimit): string {
+export function writeRateLimitedMessage({ policy, limitPerMinute, resetSeconds }: RateLimit): string {
   const bucket =
     policy === 'key'
       ? `This key may make ${limitPerMinute} requests a minute`

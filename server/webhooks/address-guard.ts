@@ -137,7 +137,7 @@ export function isForbiddenAddress(address: string): boolean {
 }
 
 /** Writes `host:port` as in `AllowedHosts`, with the scheme's default port if the URL has none. */
-export function hostWithPort(url: URL): string {
+export function writeHostWithPort(url: URL): string {
   return `${url.hostname}:${portOf(url)}`;
 }
 
@@ -150,7 +150,7 @@ export function findUrlFault(url: string, allowedHosts: AllowedHosts): string | 
   if (authority.includes('@')) return 'The URL must not contain a user name or password.';
   const parsed = parseUrl(url);
   if (parsed === null) return 'The URL is not valid.';
-  if (allowedHosts.has(hostWithPort(parsed))) return null;
+  if (allowedHosts.has(writeHostWithPort(parsed))) return null;
   if (!WEB_PORTS.has(portOf(parsed))) return 'The URL must use port 80 or 443.';
   return findHostFault(parsed.hostname);
 }

@@ -5,7 +5,7 @@ import { judgeAttempt, judgeTest, type Outcome } from './retry-schedule';
 import { signMessage, signPayload } from './signature';
 
 /** Names the subscription that a sealed signing secret belongs to. The secret cannot be opened for any other. */
-export const secretContext = (integrationId: string, subscriptionId: string) =>
+export const nameSecretContext = (integrationId: string, subscriptionId: string) =>
   `webhook-secret:${integrationId}:${subscriptionId}`;
 
 export interface AttemptDependencies {
@@ -127,7 +127,7 @@ export function openSecrets(
     ...sealed
   }: Pick<ClaimedDelivery, 'integrationId' | 'subscriptionId' | 'secretSealed' | 'previousSecretSealed'>,
 ): SigningSecrets | null {
-  const open = (bytes: Buffer | null) => bytes && secrets.open(bytes, secretContext(integrationId, subscriptionId));
+  const open = (bytes: Buffer | null) => bytes && secrets.open(bytes, nameSecretContext(integrationId, subscriptionId));
   const current = open(sealed.secretSealed);
   const previous = open(sealed.previousSecretSealed);
   if (current === null) return null;

@@ -4,7 +4,7 @@
  * because undici's bare `Client` supports neither.
  */
 import { setMaxListeners } from 'node:events';
-import { type AllowedHosts, findUrlFault, hostWithPort } from './address-guard';
+import { type AllowedHosts, findUrlFault, writeHostWithPort } from './address-guard';
 import {
   type AttemptPart,
   CheckedConnection,
@@ -76,7 +76,8 @@ export function createWebhookClient(options: {
   let activeCount = 0;
   let closing: Promise<void> | null = null;
   let onDrained = () => {};
-  const open = (url: URL) => new CheckedConnection(url.origin, allowedHosts.has(hostWithPort(url)), lookUp, forget);
+  const open = (url: URL) =>
+    new CheckedConnection(url.origin, allowedHosts.has(writeHostWithPort(url)), lookUp, forget);
 
   function forget(connection: CheckedConnection): void {
     const siblings = idle.get(connection.origin)?.filter((other) => other !== connection) ?? [];

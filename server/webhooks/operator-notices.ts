@@ -3,7 +3,7 @@ import type { DeliveryStatus } from '../../contract/webhooks';
 import type { Database } from '../../db/client';
 import { createId } from '../platform/ids';
 import type { Logger } from '../platform/log';
-import { hostWithPort } from './address-guard';
+import { writeHostWithPort } from './address-guard';
 import { makeSignedHeaders } from './attempt';
 import { createWebhookClient } from './http-client';
 import { showUrl } from './subscription-acts';
@@ -42,7 +42,7 @@ export function createOperatorNotices({
   publicUrl: string | null;
 }): OperatorNotices {
   // The operator's own address may be on the local network. It is permitted to this client alone, so no subscription can use it.
-  const client = createWebhookClient({ allowedHosts: new Set([hostWithPort(new URL(url))]) });
+  const client = createWebhookClient({ allowedHosts: new Set([writeHostWithPort(new URL(url))]) });
 
   async function noteChanges(): Promise<void> {
     const rows = await db.query<HealthRow>(READ_TROUBLED, []);

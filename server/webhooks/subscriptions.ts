@@ -16,7 +16,7 @@ import type { DomainContext } from '../domain/context';
 import { createId } from '../platform/ids';
 import type { Secrets } from '../platform/secrets';
 import { type AllowedHosts, findUrlFault } from './address-guard';
-import { secretContext } from './attempt';
+import { nameSecretContext } from './attempt';
 import type { SubscriptionKey } from './deliveries';
 import type { Publisher } from './publisher';
 import { createWebhookSecret } from './signature';
@@ -78,7 +78,7 @@ export async function createWebhook(
         threshold: input.threshold ?? null,
         name: input.name ?? eventType,
         enabled: input.enabled ?? true,
-        secretSealed: context.secrets.seal(secret, secretContext(integrationId, id)),
+        secretSealed: context.secrets.seal(secret, nameSecretContext(integrationId, id)),
       })
       .returning();
     await recordAct(tx, context.actor, describeCreation(created!));
@@ -159,7 +159,7 @@ export async function rotateWebhookSecret(
   input: { id: string; gracePeriodSeconds: number },
 ): Promise<RotatedSecret> {
   const secret = createWebhookSecret();
-  const secretSealed = context.secrets.seal(secret, secretContext(context.integration.id, input.id));
+  const secretSealed = context.secrets.seal(secret, nameSecretContext(context.integration.id, input.id));
   return context.db.orm.transaction(async (tx) => {
     const { id: subjectId, name, secretSealed: oldSealed } = webhookSubscriptions;
     const { gracePeriodSeconds } = input;

@@ -1,6 +1,6 @@
 import fastify from 'fastify';
 import type { Beacon } from '../../contract/beacon';
-import { documentNumber } from '../../server/collector/packing';
+import { toDocumentNumber } from '../../server/collector/packing';
 import { openFloorReads } from './floor-reads';
 
 // Run by `bench-server.ts` in its own process: bare routes without contract and router, on the same database. `/collect`
@@ -34,7 +34,7 @@ app.post<{ Body: string }>('/collect', async (request) => {
   const { d, n }: Beacon = JSON.parse(request.body);
   await sql`
     insert into session_batches (day, session_key, document, sequence, received_at, body)
-    values (current_date, ${SESSION_KEY}, ${documentNumber(d)}, ${n}, now(), ${Buffer.from(request.body)})
+    values (current_date, ${SESSION_KEY}, ${toDocumentNumber(d)}, ${n}, now(), ${Buffer.from(request.body)})
     on conflict do nothing`;
   return '{}';
 });

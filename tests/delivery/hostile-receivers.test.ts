@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createSecrets } from '../../server/platform/secrets';
-import { type AttemptDependencies, attemptDelivery, secretContext } from '../../server/webhooks/attempt';
+import { type AttemptDependencies, attemptDelivery, nameSecretContext } from '../../server/webhooks/attempt';
 import { createWebhookClient, type PostResult } from '../../server/webhooks/http-client';
 import { judgeAttempt } from '../../server/webhooks/retry-schedule';
 import { dialled, resetConnector } from '../support/connector';
@@ -294,7 +294,7 @@ describe('Retry-After', () => {
       eventType: 'BotDetected' as const,
       payload: '{}',
       url,
-      secretSealed: secrets.seal('whsec_x', secretContext(context.integrationId, context.subscriptionId)),
+      secretSealed: secrets.seal('whsec_x', nameSecretContext(context.integrationId, context.subscriptionId)),
       previousSecretSealed: null,
       isTest: false,
     };

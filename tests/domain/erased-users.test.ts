@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Query } from '../../db/client';
-import { findErasedUsers, hashUser, type UserKey, userKey } from '../../server/domain/erased-users';
+import { findErasedUsers, hashUser, makeUserKey, type UserKey } from '../../server/domain/erased-users';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 
 // Which users were erased, on a real Postgres.
@@ -35,13 +35,13 @@ describe('the erased ones of some users', () => {
 
   it('are found by their integration and their id, without hashing those of integrations that have erased nobody', async () => {
     await erase(ada);
-    expect(await find([ada, bob, ...others])).toEqual({ found: [userKey(ada)], hashes: 2 });
+    expect(await find([ada, bob, ...others])).toEqual({ found: [makeUserKey(ada)], hashes: 2 });
     expect(await find(others)).toEqual({ found: [], hashes: 0 });
     expect(await find([])).toEqual({ found: [], hashes: 0 });
   });
 
   it('include every id that replaced one', async () => {
-    expect(await find([...others, pseudonym])).toEqual({ found: [userKey(pseudonym)], hashes: 0 });
-    expect(await find([ada, pseudonym])).toEqual({ found: [userKey(ada), userKey(pseudonym)], hashes: 1 });
+    expect(await find([...others, pseudonym])).toEqual({ found: [makeUserKey(pseudonym)], hashes: 0 });
+    expect(await find([ada, pseudonym])).toEqual({ found: [makeUserKey(ada), makeUserKey(pseudonym)], hashes: 1 });
   });
 });

@@ -6,11 +6,11 @@ import { EventCode } from '../../contract/beacon';
 import { coverBatches, coversBatch } from '../../server/collector/coverage';
 import { createCutWriter } from '../../server/collector/judge';
 import {
-  documentId,
-  documentNumber,
   type KeptBatch,
   packBatch,
   packTrace,
+  toDocumentId,
+  toDocumentNumber,
   unpackBatch,
   unpackTrace,
 } from '../../server/collector/packing';
@@ -69,7 +69,7 @@ describe('a packed batch', () => {
       { numRuns: 60 },
     );
     for (const d of ['0'.repeat(16), 'f'.repeat(16), `8${'0'.repeat(15)}`])
-      expect(documentId(documentNumber(d))).toBe(d);
+      expect(toDocumentId(toDocumentNumber(d))).toBe(d);
   });
 
   it('is refused if it is cut or grows beyond its bound', () => {
@@ -110,7 +110,7 @@ async function writeSessions(site: PageSite, startMs: number, traces: KeptBatch[
   const rows = traces.map((batches) => ({
     sessionId: `ses_${randomBytes(18).toString('base64url')}`,
     batches: batches.map(({ d, n, receivedAtMs, ...content }) => ({
-      ...{ document: documentNumber(d), sequence: n, receivedAt: new Date(receivedAtMs).toISOString() },
+      ...{ document: toDocumentNumber(d), sequence: n, receivedAt: new Date(receivedAtMs).toISOString() },
       body: packBatch(content).toString('base64'),
     })),
   }));

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EventCode, MAX_EVENT_VALUES, MAX_SESSION_BATCHES } from '../../contract/beacon';
 import { type FoundRecording, MAX_RECORDING_BYTES, type Recording } from '../../contract/recordings';
-import { documentNumber, type KeptBatch, packBatch, packTrace } from '../../server/collector/packing';
+import { type KeptBatch, packBatch, packTrace, toDocumentNumber } from '../../server/collector/packing';
 import { pruneTraces } from '../../server/collector/retention';
 import { packNumbers, unpackNumbers } from '../../server/detection/varints';
 import { moved, ORDINARY, openPageSite, PAGE_URL, type PageSite, pageShown, Tab, typed } from '../support/beacon';
@@ -229,7 +229,7 @@ describe('the recording of the largest session that the collector takes', () => 
       return sessionId;
     }
     const rows = batches.map(({ d, n, receivedAtMs, ...content }) => ({
-      ...{ document: documentNumber(d), sequence: n, at: new Date(receivedAtMs).toISOString() },
+      ...{ document: toDocumentNumber(d), sequence: n, at: new Date(receivedAtMs).toISOString() },
       body: packBatch(content).toString('base64'),
     }));
     await server.service.db.query(

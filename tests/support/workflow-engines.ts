@@ -5,7 +5,7 @@ import { type EventPayload, Inngest, type InngestFunction } from 'inngest';
 import { serve as serveEdge } from 'inngest/edge';
 import { serve as serveNode } from 'inngest/node';
 import { type Database, openDatabase } from '../../db/client';
-import { cronRuns } from '../../inngest/embedded/crons';
+import { listCronRuns } from '../../inngest/embedded/crons';
 import { createEmbeddedEngine, type EmbeddedEngine } from '../../inngest/embedded/engine';
 import { listFunctions } from '../../inngest/embedded/functions';
 import { Store } from '../../inngest/embedded/store';
@@ -71,7 +71,7 @@ export function createEmbeddedEngines(): WorkflowEngine {
         // The embedded engine's own tests check that it does this once when the minute changes.
         async passMinute() {
           const functions = await listFunctions(life.handler);
-          await new Store(db.sql).startRuns(cronRuns(functions, Math.floor(Date.now() / MINUTE_MS)));
+          await new Store(db.sql).startRuns(listCronRuns(functions, Math.floor(Date.now() / MINUTE_MS)));
         },
         async stop() {
           await life.engine.stop(0);

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createSecrets } from '../../server/platform/secrets';
-import { attemptDelivery, secretContext } from '../../server/webhooks/attempt';
+import { attemptDelivery, nameSecretContext } from '../../server/webhooks/attempt';
 import { createWebhookClient, type PostRequest } from '../../server/webhooks/http-client';
 import { createWebhookSecret, signPayload } from '../../server/webhooks/signature';
 import { readBlocks } from '../support/documents';
@@ -181,7 +181,7 @@ async function captureDelivery(url = 'http://hooks.example.com/', key = secret, 
       eventType: 'BotDetected',
       payload,
       url,
-      secretSealed: secrets.seal(key, secretContext(owner.integrationId, owner.subscriptionId)),
+      secretSealed: secrets.seal(key, nameSecretContext(owner.integrationId, owner.subscriptionId)),
       previousSecretSealed: null,
       isTest: true,
     },

@@ -1,7 +1,7 @@
 import { Inngest } from 'inngest';
 import { serve } from 'inngest/edge';
 import { describe, expect, it } from 'vitest';
-import { cronRuns } from '../../../inngest/embedded/crons';
+import { listCronRuns } from '../../../inngest/embedded/crons';
 import { listFunctions } from '../../../inngest/embedded/functions';
 import { Store } from '../../../inngest/embedded/store';
 import { eventually } from '../../support/eventually';
@@ -23,9 +23,9 @@ export function registerCronTests(): void {
         }),
       );
       const minute = (time: string) => Date.parse(`2026-11-21T${time}:00Z`) / 60_000;
-      expect(cronRuns(functions, minute('03:06'))).toEqual([]);
-      expect(cronRuns(functions, minute('03:10'))).toHaveLength(1);
-      expect(new Set(cronRuns(functions, minute('03:05')).map((run) => run.eventId)).size).toBe(2);
+      expect(listCronRuns(functions, minute('03:06'))).toEqual([]);
+      expect(listCronRuns(functions, minute('03:10'))).toHaveLength(1);
+      expect(new Set(listCronRuns(functions, minute('03:05')).map((run) => run.eventId)).size).toBe(2);
     });
 
     it('fire in the minutes for which they fired before the clock of the database was set back', async () => {
@@ -35,7 +35,7 @@ export function registerCronTests(): void {
       await startTestApp(() => []);
       const store = new Store(sql);
       const fire = async () => {
-        await store.startRuns(cronRuns(functions, Math.floor(Date.now() / 60_000) + 30));
+        await store.startRuns(listCronRuns(functions, Math.floor(Date.now() / 60_000) + 30));
         return countRuns();
       };
       expect(await fire()).toBe(1);

@@ -47,7 +47,7 @@ export const settingsSchema = z.object({
   PUBLIC_URL_US: publicUrl
     .optional()
     .describe('Public address of the region us, without a path: in the document, in links, for secure cookies.'),
-  PUBLIC_URL_EU: publicUrl.optional().describe('The same of the region eu.'),
+  PUBLIC_URL_EU: publicUrl.optional().describe('The same for the region eu.'),
   DEMO: flag
     .optional()
     .describe(
@@ -82,7 +82,7 @@ export const settingsSchema = z.object({
   OPERATOR_WEBHOOK_URL: calledUrl
     .optional()
     .describe(
-      'Where the operator is told that webhooks fail, are disabled by failures, or deliver again. May be on the local network. Unset: nowhere.',
+      'The address that gets a notice when webhooks fail, are disabled by failures, or deliver again. May be on the local network. Unset: no notices.',
     ),
   OPERATOR_WEBHOOK_SECRET: z
     .string()
@@ -108,7 +108,7 @@ export const settingsSchema = z.object({
     .describe('How long after the last sign of a page a session closes.'),
   TRACE_DAYS: integer(1, 3_650)
     .prefault('30')
-    .describe('For how many days what pages sent is kept; never longer than the plan keeps sessions.'),
+    .describe('How many days to keep what pages sent; never longer than the plan keeps sessions.'),
   COLLECT_NEW_PER_MINUTE: integer(1, 100_000_000)
     .prefault('6000')
     .describe('New sessions a minute from one network (/24 or /48), counted in each process.'),
@@ -122,7 +122,7 @@ export const settingsSchema = z.object({
     ),
   REPORT_S3_ENDPOINT: endpoint
     .optional()
-    .describe('The address of that store, for another one than AWS. Unset: that of AWS in `REPORT_S3_REGION`.'),
+    .describe('The address of that store, if it is not AWS. Unset: that of AWS in `REPORT_S3_REGION`.'),
   REPORT_S3_REGION: z
     .string()
     .regex(/^[a-z0-9-]{1,40}$/, 'must be the name of a region')
@@ -137,7 +137,7 @@ export const settingsSchema = z.object({
     .string()
     .optional()
     .describe(
-      'A file in the mmdb format that says in which country addresses are, perhaps where. Unset: only platforms say it.',
+      'A file in the mmdb format with the countries of addresses, perhaps with their coordinates. Unset: only platforms tell them.',
     ),
   ASN_DATABASE: z
     .string()

@@ -62,7 +62,7 @@ export function CreateIntegration({ isOpen, onClose }: { isOpen: boolean; onClos
         </Field>
         <Field
           label="Origins"
-          hint="Where its pixel is, one a line. May be empty."
+          hint="Where its pixel is, one per line. May be empty."
           error={findFault(create.error, 'allowedOrigins')}
         >
           <Textarea name="allowedOrigins" placeholder="https://lms.example.edu" spellCheck={false} />

@@ -111,7 +111,7 @@ export function Palette({ base, text, onText, onClose }: PaletteProps) {
       {error ? <p role="alert" className="mt-3 text-danger">{`The search failed. ${describeError(error)}`}</p> : null}
       {nothing && !error && (
         <p className="mt-3 text-muted">
-          Nothing was found. Names and emails are found by how their words begin, all else by how its id begins.
+          Nothing was found. Names and emails are found by how their words begin, everything else by how its id begins.
         </p>
       )}
       <div id={`${id}-list`} role="listbox" aria-label="Results" className="mt-2">

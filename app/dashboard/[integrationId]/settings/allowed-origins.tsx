@@ -45,7 +45,7 @@ export function OriginsForm({ allowedOrigins }: { allowedOrigins: string[] }) {
     <form onSubmit={submit} className="space-y-3">
       <Field
         label="Origins"
-        hint="Scheme, host and port, one a line, without patterns. Nothing of pages elsewhere is kept; without any origin nothing is collected."
+        hint="Scheme, host and port, one per line, without patterns. Nothing is kept from pages elsewhere; without any origin nothing is collected."
         error={save.error && (findFault(save.error, 'allowedOrigins') ?? describeError(save.error))}
       >
         <Textarea

@@ -72,7 +72,7 @@ export function SiteKeys({ sites }: { sites: SiteList }) {
   const revoke = useMutation(
     trpc.sites.revoke.mutationOptions({
       onSuccess: () => {
-        toast({ text: 'Site revoked: nothing of its pages is kept any more.' });
+        toast({ text: 'Site revoked: nothing is kept from its pages any more.' });
         void queryClient.invalidateQueries({ queryKey: trpc.sites.list.pathKey() });
       },
     }),

@@ -41,7 +41,7 @@ export function Findings({ query, scoring, startMs, details, isLive, ...choice }
         <p className="text-muted">
           {scores.length === 0
             ? 'Nothing is scored yet.'
-            : 'No findings are stored with this score: a pipeline gave it without them, or it is older than they are.'}
+            : 'No findings are stored with this score: a pipeline gave it without them, or it was given before findings were stored.'}
         </p>
       </Section>
     );

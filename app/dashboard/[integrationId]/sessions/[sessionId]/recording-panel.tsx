@@ -48,7 +48,7 @@ export function RecordingPanel({ sessionId, findings, startMs, isLive, chosenMs,
       <Section title="Recording">
         <p className="text-muted">
           {found.state === 'none'
-            ? 'There is no recording: no pixel sent anything of this session, its facts came from a pipeline.'
+            ? 'There is no recording: the facts of this session came from a pipeline, not from the pixel.'
             : found.removedOn === null
               ? 'The recording was removed; the findings stay.'
               : `The recording was removed on ${found.removedOn}; the findings stay.`}

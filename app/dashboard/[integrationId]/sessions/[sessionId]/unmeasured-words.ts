@@ -72,8 +72,8 @@ export function addMissingRules(
     ruleSetVersion === null
       ? 'The facts came from a pipeline, which sent nothing for this rule.'
       : ruleSetVersion === today
-        ? 'The score says nothing of this rule.'
-        : `The score is of rules ${ruleSetVersion}, which say nothing of this rule.`;
+        ? 'The score says nothing about this rule.'
+        : `The score is of rules ${ruleSetVersion}, which say nothing about this rule.`;
   return [
     ...findings.map((finding) => ({ finding, why: null })),
     ...rules.filter(({ flag }) => !known.has(flag)).map((rule) => ({ finding: showMissing(rule), why })),

@@ -41,7 +41,7 @@ export function Erasing({ user }: { user: User }) {
       ) : (
         <>
           <p className="mb-3 text-muted">
-            Takes this person out of everything that is stored. Their sessions stay counted.
+            Removes this person from everything that is stored. Their sessions stay counted.
           </p>
           <Button kind="danger" disabled={!isAdmin} onClick={() => setAsking(true)}>
             Erase this user

@@ -6,9 +6,9 @@ import { showMoments, showName } from './evidence-words';
 
 const STATES = ['found', 'notFound', 'notMeasured'] as const;
 const MEANING_OF_STATE: Record<ReportedFinding['state'], string> = {
-  found: 'These look like a program. Those of the group context say something of the data alone.',
+  found: 'These look like a program. Those of the group context are about the data alone.',
   notFound: 'These were looked for, and look as usual.',
-  notMeasured: 'For these the session had too little, or they do not apply to it. They count nothing.',
+  notMeasured: 'The session had too little for these, or they do not apply to it. They do not count.',
 };
 
 /** Every finding with its numbers: found, not found, not measured. */

@@ -237,6 +237,14 @@ export function registerFewSessionTests(): void {
       await expect.poll(() => readLabels(few, 'q-0', 'q-1', 'q-2')).toEqual([1, 1, 1]);
     });
 
+    it('is asked for by its kind and time alone, however many sessions the one before has', async () => {
+      const page = await openReview(id);
+      const asked = page.waitForRequest('**/api/trpc/review.listQueue*');
+      await page.getByRole('button', { name: 'Open a new queue' }).click();
+      const input = new URL((await asked).url()).searchParams.get('input') ?? '';
+      expect(Object.keys(JSON.parse(input)).sort()).toEqual(['queue', 'timeZone', 'window']);
+    });
+
     it('can be asked for again if it could not be read, also in a tab that has none yet', async () => {
       const page = await dashboard.open({ role: 'admin', provokes: /ERR_FAILED/ });
       const path = '**/api/trpc/review.listQueue*';

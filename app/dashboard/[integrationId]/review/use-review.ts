@@ -61,12 +61,14 @@ export function useReview(first: ReviewQueue | null) {
   const asked = useRef(0);
   /** Reads a new queue. */
   const open = useCallback(
-    async (choice: { queue: ReviewQueueKind; window: ReviewWindow }, replace = false) => {
+    async ({ queue, window }: { queue: ReviewQueueKind; window: ReviewWindow }, replace = false) => {
       const turn = ++asked.current;
       setError(null);
       try {
-        const queue = await readNow(queryClient, trpc.review.listQueue.queryOptions({ ...choice, timeZone }));
-        if (turn === asked.current) enter(startReview(queue), replace);
+        // Nothing else of a queue that is given: its sessions would make an address that no server takes.
+        const input = { queue, window, timeZone };
+        const found = await readNow(queryClient, trpc.review.listQueue.queryOptions(input));
+        if (turn === asked.current) enter(startReview(found), replace);
       } catch (cause) {
         if (turn === asked.current) setError(describeError(cause));
       }

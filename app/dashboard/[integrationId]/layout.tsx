@@ -8,7 +8,6 @@ import { LETTER_KEYS_COOKIE, readLetterKeys } from '../letter-keys';
 import { QueriesProvider } from '../queries';
 import { StaffProvider } from '../staff';
 import { createStaffCaller, getStaff } from '../staff-session';
-import { readTheme, THEME_COOKIE } from '../theme';
 import { readTimeZone, TIME_ZONE_COOKIE } from '../time-zone';
 import { LabelingDesk } from './sessions/labeling-desk';
 import { isSetupDismissed, SETUP_COOKIE } from './setup/setup-cookie';
@@ -33,7 +32,6 @@ export default async function IntegrationLayout({ params, children }: Props) {
   ]);
   const integration = integrations.find(({ id }) => id === integrationId);
   if (!integration) notFound();
-  const theme = readTheme(given.get(THEME_COOKIE)?.value);
   const timeZone = readTimeZone(given.get(TIME_ZONE_COOKIE)?.value);
   const areLettersOn = readLetterKeys(given.get(LETTER_KEYS_COOKIE)?.value);
   return (
@@ -44,7 +42,6 @@ export default async function IntegrationLayout({ params, children }: Props) {
             <Shell
               integration={integration}
               integrations={integrations}
-              theme={theme}
               troubled={troubled}
               setup={setup}
               areLettersOn={areLettersOn}

@@ -9,7 +9,6 @@ import { MenuIcon } from '../components/icons';
 import { mayLeave, watchTraversals } from '../components/leave-question';
 import { ShortcutsProvider, useShortcuts } from '../components/shortcuts';
 import { SignedOutNotice } from '../components/signed-out-notice';
-import type { Theme } from '../theme';
 import { watchTyping } from '../typed-text';
 import { IntegrationSwitcher, type ListedIntegration } from './integration-switcher';
 import { PaletteProvider, SearchButton, SearchIconButton } from './palette/palette-opener';
@@ -20,7 +19,6 @@ import { useStaffWatch } from './staff-watch';
 interface ShellProps {
   integration: ListedIntegration;
   integrations: ListedIntegration[];
-  theme: Theme;
   troubled: TroubledWebhooks | undefined;
   /** How far the integration is set up; null if that was dismissed. */
   setup: Setup | null;
@@ -30,7 +28,7 @@ interface ShellProps {
 }
 
 /** The page with its navigation: a rail, or a bar with a menu on a narrow screen. */
-export function Shell({ integration, integrations, theme, troubled, setup, areLettersOn, children }: ShellProps) {
+export function Shell({ integration, integrations, troubled, setup, areLettersOn, children }: ShellProps) {
   const [isMenuOpen, setMenuOpen] = useState(false);
   useStaffWatch();
   useEffect(watchTyping, []);
@@ -42,7 +40,7 @@ export function Shell({ integration, integrations, theme, troubled, setup, areLe
       <SearchButton onOpen={() => setMenuOpen(false)} />
       <Rail base={base} troubled={troubled} setup={setup} onNavigate={() => setMenuOpen(false)} />
       <div className="mt-auto">
-        <StaffMenu theme={theme} />
+        <StaffMenu />
       </div>
     </div>
   );

@@ -9,7 +9,7 @@ import { useToast } from '../components/toast';
 import { tellOtherTabs } from '../other-tabs';
 import { savePreference } from '../preference';
 import { findInitials, useStaff } from '../staff';
-import { THEME_COOKIE, type Theme } from '../theme';
+import { readTheme, THEME_COOKIE } from '../theme';
 import { nameZone, TIME_ZONE_COOKIE, UTC } from '../time-zone';
 import { ChangePassword } from './change-password';
 import { forgetUnsaved } from './sessions/unsaved-verdicts';
@@ -34,7 +34,7 @@ async function signOut(staffId: string): Promise<boolean> {
 }
 
 /** The signed-in person with their role, the theme, the keys, the password, and sign-out. */
-export function StaffMenu({ theme }: { theme: Theme }) {
+export function StaffMenu() {
   const { staff } = useStaff();
   const { timeZone } = useTimeZone();
   const [isChanging, setChanging] = useState(false);
@@ -65,7 +65,7 @@ export function StaffMenu({ theme }: { theme: Theme }) {
         }
       >
         <p className="truncate px-2 py-1 text-muted text-xs">{staff.email}</p>
-        <ThemeChoice theme={theme} />
+        <ThemeChoice />
         <TimeZoneChoice />
         <div className="border-line border-b px-2 pt-1 pb-2">
           <LetterKeysSwitch />
@@ -86,8 +86,9 @@ export function StaffMenu({ theme }: { theme: Theme }) {
   );
 }
 
-function ThemeChoice({ theme }: { theme: Theme }) {
-  const [chosen, choose] = useState<Theme>(theme);
+function ThemeChoice() {
+  // The menu opens after a click, so this never runs on the server, which knows only the theme that the page was loaded with.
+  const [chosen, choose] = useState(() => readTheme(document.documentElement.dataset.theme));
   return (
     <fieldset className="my-1 flex gap-px border-line border-y py-1">
       <legend className="sr-only">Theme</legend>

@@ -189,6 +189,17 @@ export function registerKeyTests(): void {
       await expect.poll(async () => (await readFocus(page)).text).not.toBe('Sign out');
       await page.keyboard.press('Escape');
     });
+
+    it('shows the theme that was chosen there before', async () => {
+      const page = await dashboard.visit('/overview');
+      const account = page.getByRole('button', { name: 'account' });
+      await account.click();
+      await page.getByRole('button', { name: 'Dark' }).click();
+      await page.keyboard.press('Escape');
+      await account.click();
+      await page.getByRole('button', { name: 'Dark', pressed: true }).waitFor();
+      await page.getByRole('button', { name: 'System' }).click();
+    });
   });
 
   describe('a question before an act', () => {

@@ -294,6 +294,8 @@ export function registerAccessTests(): void {
       await page.getByRole('textbox', { name: 'Origins' }).fill('https://*.example.edu');
       await page.getByRole('button', { name: 'Save origins' }).click();
       await page.getByText('must be an exact origin without *').waitFor();
+      await page.getByRole('button', { name: 'Discard' }).click();
+      await page.getByText('must be an exact origin without *').waitFor({ state: 'detached' });
       await page.getByRole('textbox', { name: 'Origins' }).fill('https://lms.example.edu/start\nhttp://127.0.0.1:8080');
       await page.getByRole('button', { name: 'Save origins' }).click();
       await expect

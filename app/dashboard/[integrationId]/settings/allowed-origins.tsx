@@ -37,6 +37,10 @@ export function OriginsForm({ allowedOrigins }: { allowedOrigins: string[] }) {
       onError: () => void queryClient.invalidateQueries(),
     }),
   );
+  const discard = () => {
+    setDraft(null);
+    save.reset();
+  };
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     if (draft) save.mutate({ allowedOrigins: draft.text.split(/\s+/).filter(Boolean), replaced: draft.replaced });
@@ -61,7 +65,7 @@ export function OriginsForm({ allowedOrigins }: { allowedOrigins: string[] }) {
         />
       </Field>
       <div className="flex justify-end gap-2">
-        <Button disabled={draft === null} onClick={() => setDraft(null)}>
+        <Button disabled={draft === null} onClick={discard}>
           Discard
         </Button>
         <Button kind="primary" type="submit" disabled={!isAdmin || draft === null || save.isPending}>

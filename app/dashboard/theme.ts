@@ -1,5 +1,5 @@
 export const THEME_COOKIE = 'theme';
-export const THEMES = ['system', 'light', 'dark'] as const;
+const THEMES = ['system', 'light', 'dark'] as const;
 export type Theme = (typeof THEMES)[number];
 
 /** Reads the theme from a cookie's value; anything unknown follows the system. */

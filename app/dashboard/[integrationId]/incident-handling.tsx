@@ -15,7 +15,7 @@ import { useStaff } from '../staff';
 
 // What staff do with alerts and with anomalies: the same words, the same keys.
 
-export const STATUS_WORDS: Record<IncidentStatus, string> = {
+const STATUS_WORDS: Record<IncidentStatus, string> = {
   Open: 'Open',
   Acknowledged: 'Acknowledged',
   Resolved: 'Resolved',
@@ -29,7 +29,7 @@ export const IncidentBadge = ({ status }: Pick<Handling, 'status'>) => (
 );
 
 /** Changes the status of alerts or anomalies. Each change shows the incident as it is then, and says so. */
-export function useIncidentChanges(kind: IncidentKind) {
+function useIncidentChanges(kind: IncidentKind) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
   const toast = useToast();

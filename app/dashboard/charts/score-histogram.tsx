@@ -22,7 +22,7 @@ const classify = (bin: number, { mediumAt, botAt }: RiskThresholds): RiskLevel =
   bin >= botAt ? 'bot' : bin >= mediumAt ? 'medium' : 'human';
 
 /** Counts the sessions of each class under these cut points. */
-export function countClasses(distribution: ScoreDistribution, thresholds: RiskThresholds): Record<RiskLevel, number> {
+function countClasses(distribution: ScoreDistribution, thresholds: RiskThresholds): Record<RiskLevel, number> {
   const counts = { human: 0, medium: 0, bot: 0 };
   for (const { bin, sessions } of distribution) counts[classify(bin, thresholds)] += sessions;
   return counts;

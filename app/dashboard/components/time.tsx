@@ -49,7 +49,7 @@ export function ClockProvider({ nowMs: startMs, timeZone: startZone, children }:
 }
 
 /** Describes the distance of an instant from now: `3 min ago`, `in 2 h`, `just now`. */
-export function describeDistance(atMs: number, nowMs: number): string {
+function describeDistance(atMs: number, nowMs: number): string {
   const seconds = Math.abs(nowMs - atMs) / 1000;
   const unit = UNITS.find(([, size]) => seconds >= size);
   if (!unit) return atMs > nowMs + 1.5 * TICK_MS ? 'in a moment' : 'just now';

@@ -28,7 +28,7 @@ const isUnfinished = ({ state }: ReportJob) => state !== 'Failed';
  * Reads the reports that are not ready, again and again while one of them is being made. When one is done, reads the list of
  * reports again.
  */
-export function useReportJobs() {
+function useReportJobs() {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
   const query = useQuery(

@@ -5,7 +5,7 @@ import { listReasons } from './verdict-words';
 // Says why a session had its class, in sentences. Scores are those of the dashboard, 0 to 100.
 
 /** Names who set a label. */
-export const nameLabeler = (labeledBy: HistoryStep['labeledBy']) =>
+const nameLabeler = (labeledBy: HistoryStep['labeledBy']) =>
   labeledBy?.name ?? (labeledBy?.kind === 'Operator' ? 'the command line' : 'somebody');
 
 const after = (reasons: HistoryStep['reasons']) => (reasons.length > 0 ? `: ${listReasons(reasons)}` : '');

@@ -10,7 +10,7 @@ const SLOTS = 100;
 const [LOWEST, HIGHEST] = [22, 92];
 
 /** Describes one attempt: `Failed, 503, class 5xx, after 12 ms`. */
-export function describeAttempt({ outcome, responseStatus, failureClass, durationMs, test }: Attempts[number]): string {
+function describeAttempt({ outcome, responseStatus, failureClass, durationMs, test }: Attempts[number]): string {
   const parts = [test ? `${outcome} (test)` : outcome, responseStatus, failureClass && `class ${failureClass}`];
   return `${parts.filter(Boolean).join(', ')}, after ${showDuration(durationMs)}`;
 }

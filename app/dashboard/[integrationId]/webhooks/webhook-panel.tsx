@@ -13,7 +13,7 @@ import { DeliveryStatusBadge } from './delivery-status';
 import { WebhookStateBadge, WebhookStateLine } from './webhook-state';
 
 /** Shows the condition of a subscription in one line. */
-export const showThreshold = ({ threshold }: Webhook) =>
+const showThreshold = ({ threshold }: Webhook) =>
   threshold
     ? `${threshold.field} ${threshold.operator} ${JSON.stringify(threshold.value)}`
     : 'None: every event is sent';

@@ -15,6 +15,8 @@ export interface PageState {
   noticedMs: number;
   /** The last press of a pointer. */
   pressedMs: number;
+  /** Where it was, and since when: the press right before it, if that was at the same place. Null after other events. */
+  toggle: { x10: number; y10: number; timeMs: number; sinceMs: number } | null;
   isComposing: boolean;
   composedMs: number;
   /** The last paste or drop, with those before it after which no text came; the length is −1 where unknown. */
@@ -33,12 +35,14 @@ export interface PageState {
 export const createPageState = (): PageState => ({
   ...{ key: null, keyCount: 0, noticedMs: 0, isComposing: false, composedMs: NEVER, clip: null, copied: null },
   ...{ removed: { timeMs: NEVER, length: 0 }, inputMs: NEVER, pressedMs: NEVER, stream: createTextStream() },
-  composedLength: 0,
+  ...{ composedLength: 0, toggle: null },
 });
 
 /** Keys that write, and those that accept what the browser proposes. */
 const WRITING_KINDS = ['letter', 'capital', 'digit', 'space', 'punctuation', 'enter', 'composition', 'tab', 'arrow'];
 const IS_WRITING_KEY = KEY_CLASSES.map((kind) => WRITING_KINDS.includes(kind));
+/** Two presses on one button are not farther apart, in CSS pixels. */
+const MAX_BUTTON_WIDTH = 40;
 /** Between a paste or a removal and its text lies less. */
 export const ECHO_MS = 1_000;
 
@@ -76,13 +80,32 @@ export function followPage(state: PageState, event: TraceEvent): void {
       break;
     case EventCode.Press:
     case EventCode.Touch:
-      if (isTrusted(event)) state.pressedMs = timeMs;
+      if (isTrusted(event)) followPress(state, event);
       break;
     default:
       return;
   }
   state.noticedMs = timeMs;
 }
+
+function followPress(state: PageState, event: Event<EventCode.Press> | Event<EventCode.Touch>): void {
+  const { timeMs } = event;
+  const before = state.noticedMs === state.pressedMs ? state.toggle : null;
+  state.pressedMs = timeMs;
+  state.toggle = before;
+  // A finger also presses, and only that has a place.
+  if (event.code !== EventCode.Press) return;
+  const { x10, y10 } = event;
+  const isAgain = before !== null && Math.hypot(x10 - before.x10, y10 - before.y10) <= MAX_BUTTON_WIDTH * 10;
+  state.toggle = { x10, y10, timeMs, sinceMs: isAgain ? before.timeMs : timeMs };
+}
+
+/**
+ * Since when the text that comes next may have been spoken. A button that is pressed again ends what it began: the text of a dictation
+ * comes after the second press.
+ */
+export const findSpeechStart = ({ noticedMs, pressedMs, toggle }: PageState): number =>
+  noticedMs === pressedMs && toggle !== null ? toggle.sinceMs : noticedMs;
 
 /** Many editors insert a paste without an Input. Several in a row are then seen at once, with the next key. */
 function joinClips({ clip, inputMs }: PageState, { timeMs, length }: Event<EventCode.Clipboard>): PageState['clip'] {

@@ -3,7 +3,7 @@ import type { Provenance } from '../../contract/writing';
 import { type Event, isTrusted } from './document-state';
 import { MS_PER_SPOKEN_CHARACTER } from './phrases';
 import { addPiece, isFasterThanSpeech } from './text-stream';
-import { ECHO_MS, noticeInput, noticeRemoval, type PageState } from './writing-page';
+import { ECHO_MS, findSpeechStart, noticeInput, noticeRemoval, type PageState } from './writing-page';
 
 // Where the characters of an Input came from: what came right before it tells. In doubt the innocent explanation counts.
 
@@ -184,7 +184,7 @@ function findSource(
   if (key && length <= MAX_KEYED_LENGTH) return key.hasCode ? 'typed' : 'composed';
   if (key && length <= MAX_COMPLETION_LENGTH && isOfBrowser) return 'corrected';
   if (isExchange) return 'corrected';
-  const isSpeech = isSpoken(length, timeMs - state.noticedMs, isOfBrowser);
+  const isSpeech = isSpoken(length, timeMs - findSpeechStart(state), isOfBrowser);
   if (length <= MAX_KEYED_LENGTH) {
     // A script that types writes letters, one that takes dictation words, and a keyboard of the page what is pressed.
     const isWritten = isOfBrowser || (isSpeech && length > 1) || isPressed(state, timeMs);

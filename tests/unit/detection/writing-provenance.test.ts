@@ -85,14 +85,18 @@ const write60: Before = (state) => {
   traceInput(state, { length: 940, inputMs: 0, missing: 0, earlier: 0 }, { ...event, ...fields });
 };
 const press =
-  (beforeMs: number, flags: number = trusted): Before =>
+  (beforeMs: number, flags: number = trusted, x10 = 0): Before =>
   (state) => {
     const fields = Object.fromEntries(EVENT_FIELDS[EventCode.Press].map((name) => [name, 0]));
     followPage(state, {
       ...{ code: EventCode.Press, timeMs: NOW_MS - beforeMs, atMs: 0 },
-      ...{ ...fields, flags },
+      ...{ ...fields, flags, x10 },
     } as Event<EventCode.Press>);
   };
+const touch =
+  (beforeMs: number): Before =>
+  (state) =>
+    followPage(state, { code: EventCode.Touch, timeMs: NOW_MS - beforeMs, atMs: 0, touches: 1, flags: trusted });
 /** Something was written in another field. */
 const write =
   (beforeMs: number): Before =>
@@ -236,6 +240,27 @@ describe('text of an Input', () => {
     ['more than that', 'inserted', { type: 'none', length: 301, flags: 0, before: [quiet(90_000)] }],
     ['a word that a script writes as spoken', 'composed', { length: 10, flags: 0, before: [quiet(250)] }],
     ['a word of a script that is faster', 'inserted', { length: 10, flags: 0, before: [quiet(249.9)] }],
+    [
+      'speech between two presses of a button',
+      'composed',
+      { length: 200, flags: 0, before: [press(5_000), press(9, trusted, 400)] },
+    ],
+    ['faster speech between two presses', 'inserted', { length: 200, flags: 0, before: [press(4_999), press(9)] }],
+    [
+      'speech between two touches of a button',
+      'composed',
+      { length: 200, flags: 0, before: [touch(5_000), press(5_000), touch(9), press(9)] },
+    ],
+    ['more than a script may write', 'inserted', { length: 301, flags: 0, before: [press(9_000), press(9)] }],
+    ['a press of two buttons', 'inserted', { length: 200, flags: 0, before: [press(5_000), press(9, trusted, 401)] }],
+    ['a press long before', 'inserted', { length: 200, flags: 0, before: [press(5_000), write(900), press(9)] }],
+    [
+      'a press before the last two',
+      'inserted',
+      { length: 200, flags: 0, before: [press(5_000), press(900), press(9)] },
+    ],
+    ['a press before a touch', 'inserted', { length: 200, flags: 0, before: [press(5_000), write(900), touch(9)] }],
+    ['two presses of a script', 'inserted', { length: 200, flags: 0, before: [press(5_000, 0), press(9, 0)] }],
     ['a letter that a script writes', 'inserted', { length: 1, flags: 0, before: [quiet(9_000)] }],
     ['the shortest word', 'composed', { length: 2, flags: 0, before: [quiet(9_000)] }],
     ['Control+Y', 'moved', { type: 'other', length: 50, field: { missing: 48 } }],

@@ -48,7 +48,7 @@ const TRY_LIMIT_MS = 2_000;
 
 /** Ends each try of the SDK to send events, which would wait five minutes for a server that accepts connections and never answers. */
 const limitedFetch: typeof fetch = (input, init) => {
-  // A base URL may have a path of its own.
+  // The base URL may have a path.
   const isSend = new URL(input instanceof Request ? input.url : input).pathname.includes('/e/');
   return fetch(input, isSend ? { ...init, signal: AbortSignal.timeout(TRY_LIMIT_MS) } : init);
 };

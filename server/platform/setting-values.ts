@@ -31,11 +31,17 @@ function trimEndSlashes(text: string): string {
   return text.slice(0, end);
 }
 
+/** Whether a valid URL has neither a user name nor a password. */
+const hasNoLogin = (url: string) => {
+  const { username, password } = new URL(url);
+  return username === '' && password === '';
+};
+
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https address' });
 /** Paths are appended to it. */
 export const endpoint = httpUrl
   .refine(
-    (text) => !URL.canParse(text) || (!/[?#]/.test(text) && !new URL(text).username && !new URL(text).password),
+    (text) => !URL.canParse(text) || (!/[?#]/.test(text) && hasNoLogin(text)),
     'must be an http or https address without user name, query and fragment',
   )
   .transform(trimEndSlashes);
@@ -49,10 +55,7 @@ export const publicUrl = z.string().transform((text, context) => {
 });
 
 /** An address that is called, without a user name: `fetch` refuses one, in an error that has the password. */
-export const calledUrl = httpUrl.refine(
-  (url) => !URL.canParse(url) || (!new URL(url).username && !new URL(url).password),
-  'must not contain a user name',
-);
+export const calledUrl = httpUrl.refine((url) => !URL.canParse(url) || hasNoLogin(url), 'must not contain a user name');
 
 export const retryDelays = z
   .string()

@@ -105,8 +105,8 @@ const MAX_CRASHES = 5;
 /**
  * Repairs lost deliveries. Releases attempts with an expired lease, because their process is gone. Ends deliveries that can
  * never be sent: those of a deleted subscription, those held by a disabled one for over a day, a test whose caller is gone,
- * and those whose attempts ended several processes in a row. A subscription whose latest delivery ended so waits for no retry any more.
- * Returns the subscriptions that have overdue deliveries.
+ * and those whose attempts ended several processes in a row. Then corrects the status of subscriptions that no longer wait for a
+ * retry. Returns the subscriptions that have overdue deliveries.
  */
 export async function sweepDeliveries(db: Database): Promise<SubscriptionKey[]> {
   await endExpiredLeases(db);

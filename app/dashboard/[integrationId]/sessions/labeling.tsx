@@ -247,7 +247,7 @@ export function useLabeling({ onUndo, onRefused }: LabelingOptions = {}) {
     });
   };
 
-  /** Removes the label, so that the score decides again. Answers whether that is on its way. */
+  /** Removes the label, so that the score decides again. Returns whether that is on its way. */
   const removeLabel = (session: Session): boolean => {
     const { id: sessionId, label: removed } = session;
     if (!removed || !canWrite) return false;

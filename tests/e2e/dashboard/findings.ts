@@ -13,11 +13,12 @@ export function registerFindingTests(): void {
       for (const facts of [makeVisit({ user: 'somebody', device, ago: 50 }), makeVisit({ user, device, ago: 40 })])
         expect((await product.ingest(integrationId, facts)).status).toBe(200);
       const page = await dashboard.open({ role: 'admin' });
-      const count = async () => {
+      const list = async () => {
         const answer = await dashboard.ask(page.context(), 'anomalies.list', { userId: user });
-        return (await answer.json()).result.data.data.length;
+        return (await answer.json()).result.data.data;
       };
-      await expect.poll(count).toBe(1);
+      await expect.poll(list).toHaveLength(1);
+      const [{ id, sessionId }] = await list();
       await page.goto(`${dashboard.base}/anomalies?userId=${user}`);
       await settle(page);
       await page.getByRole('cell', { name: 'Device used by several users' }).click();
@@ -25,6 +26,9 @@ export function registerFindingTests(): void {
         .getByText(/ used a device that 1 other user had used within the 30 days before\.$/)
         .last()
         .waitFor();
+      await page.goto(`${dashboard.base}/sessions/${sessionId}`);
+      await page.getByRole('link', { name: 'Device used by several users' }).click();
+      await page.waitForURL(`**/anomalies?sessionId=${sessionId}&selected=${id}`);
     });
 
     it('are not looked for once an admin has switched the rule off', async () => {

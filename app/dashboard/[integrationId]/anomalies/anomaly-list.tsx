@@ -10,11 +10,17 @@ import { useTRPC } from '../../queries';
 import { IncidentBadge } from '../incident-handling';
 import { nameAnomaly, sayAnomaly } from './anomaly-words';
 
-/** The anomalies of a user, shown on their page. Each links to its entry in the full list. */
-export function AnomalyList({ filters, base }: { filters: { userId: string }; base: string }) {
+interface AnomalyListProps {
+  filters: { userId: string } | { sessionId: string };
+  base: string;
+  refetchInterval?: number | false;
+}
+
+/** The anomalies of a user or of a session, shown on their page. Each links to its entry in the full list. */
+export function AnomalyList({ filters, base, refetchInterval = false }: AnomalyListProps) {
   const trpc = useTRPC();
   const { timeZone } = useTimeZone();
-  const query = useInfiniteQuery(trpc.anomalies.list.infiniteQueryOptions(filters, PAGES));
+  const query = useInfiniteQuery(trpc.anomalies.list.infiniteQueryOptions(filters, { ...PAGES, refetchInterval }));
   const list = listRows(query);
   if (list.error && !list.rows) return <ErrorState message={list.error} onRetry={list.onRetry} />;
   if (!list.rows) return <Skeleton className="h-5" />;

@@ -13,13 +13,13 @@ import { ErrorState, Skeleton } from '../../../components/states';
 import { Time } from '../../../components/time';
 import { useTRPC } from '../../../queries';
 import { describeError } from '../../../query-client';
+import { AnomalyList } from '../../anomalies/anomaly-list';
 import { useLabeling } from '../labeling';
 import { SessionFacts } from '../session-facts';
 import { Timeline } from '../timeline';
 import { VerdictBar } from '../verdict-bar';
 import { ClassHistory } from './class-history';
 import { ConfirmDevice } from './confirm-device';
-import { SessionAnomalies, SessionDeliveries } from './consequences';
 import { Events } from './events';
 import { type Explanations, Findings, listFoundMoments } from './findings';
 import { useLiveSession } from './live-session';
@@ -27,6 +27,7 @@ import { Neighbours } from './neighbours';
 import { RecordingPanel } from './recording-panel';
 import { RelatedSessions } from './related-sessions';
 import type { Scoring } from './score-sum';
+import { SessionDeliveries } from './session-deliveries';
 import { Pages } from './visited-pages';
 import { WritingSessions } from './writing';
 
@@ -144,7 +145,9 @@ export function SessionPage({ sessionId, scoring, writingExplanations }: Session
             <Pages session={session} refetchInterval={refetchInterval} />
           </div>
           <div className="order-6">
-            <SessionAnomalies sessionId={sessionId} refetchInterval={refetchInterval} />
+            <Section title="Anomalies">
+              <AnomalyList filters={{ sessionId }} base={base} refetchInterval={refetchInterval} />
+            </Section>
           </div>
           <div className="order-7">
             <SessionDeliveries sessionId={sessionId} base={base} refetchInterval={refetchInterval} />

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { intercept, settle } from '../../support/dashboard';
 import { closed, scored, secondsAgo, started } from '../../support/facts';
+import { createGate } from '../../support/gate';
 import {
   caseOf,
   chooseThree,
@@ -214,18 +215,26 @@ export function registerFewSessionTests(): void {
       expect(await readLabels(id, ...ids)).toEqual([-1, -1, -1]);
     });
 
-    it('labels several again that were opened before, labelled one by one, or undone together', async () => {
+    it('labels several again that were opened before, are being labelled one by one, or were undone together', async () => {
       const few = await furnish(4);
       const page = await openReview(few);
+      const first = createGate();
+      await intercept(page, '**/api/trpc/sessions.setVerdict*', async (route) => {
+        const response = await route.fetch();
+        await first.opened;
+        await route.fulfill({ response });
+      });
       // The page keeps what it has read of each, also when it shows another one.
       for (const [place, key] of ['b', 'j', 'j'].entries()) {
         await expectCase(page, `q-${place}`);
         await page.keyboard.press(key);
       }
+      await expect.poll(() => readLabels(few, 'q-0')).toEqual([1]);
       const labelTogether = async (verdict: string) => {
         await chooseThree(page);
         await page.getByRole('button', { name: `Label as ${verdict} …` }).click();
         await page.getByRole('button', { name: `Label 3 as ${verdict}` }).click();
+        first.open();
         await page.getByText(`Labelled ${verdict}: 3 sessions`).waitFor();
       };
       await labelTogether('human');

@@ -10,6 +10,7 @@ import { useToast } from '../../components/toast';
 import { useTRPC } from '../../queries';
 import { describeError } from '../../query-client';
 import { useStaff } from '../../staff';
+import type { useLabeling } from './labeling';
 import { type VerdictDetails, VerdictDetailsForm } from './verdict-details';
 
 /** So many the API labels at once. */
@@ -21,6 +22,7 @@ type Chosen = Pick<Session, 'id' | 'label'>;
 
 interface BulkBarProps {
   sessions: readonly Chosen[];
+  lookAtAll: ReturnType<typeof useLabeling>['lookAtAll'];
   onClear(): void;
   onLabeled?: (ids: string[], verdict: Verdict) => void;
   onUndone?: (ids: string[]) => void;
@@ -29,10 +31,10 @@ interface BulkBarProps {
 const sessionsOf = (count: number) => `${showCount(count)} ${count === 1 ? 'session' : 'sessions'}`;
 
 /** Says how many sessions are chosen, and labels them together after a question. The whole can be undone. */
-export function BulkBar({ sessions, onClear, onLabeled, onUndone }: BulkBarProps) {
+export function BulkBar({ sessions, lookAtAll, onClear, onLabeled, onUndone }: BulkBarProps) {
   const { canWrite } = useStaff();
   const [asked, ask] = useState<Verdict | null>(null);
-  const bulk = useBulkLabeling({ onLabeled, onUndone });
+  const bulk = useBulkLabeling({ lookAtAll, onLabeled, onUndone });
   if (sessions.length === 0) return bulk.failures;
   const isTooMany = sessions.length > MAX_BULK;
   return (
@@ -104,7 +106,7 @@ function BulkDialog({ verdict, sessions, onClose, onConfirm }: BulkDialogProps) 
 }
 
 /** Labels several sessions with one call, and undoes the whole. `failures` names those that were not changed, until dismissed. */
-function useBulkLabeling({ onLabeled, onUndone }: Pick<BulkBarProps, 'onLabeled' | 'onUndone'>) {
+function useBulkLabeling({ lookAtAll, onLabeled, onUndone }: Omit<BulkBarProps, 'sessions' | 'onClear'>) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
   const toast = useToast();
@@ -140,8 +142,10 @@ function useBulkLabeling({ onLabeled, onUndone }: Pick<BulkBarProps, 'onLabeled'
     }
   };
   const label = async (sessions: readonly Chosen[], verdict: Verdict, details: VerdictDetails) => {
-    const chosen = sessions.map(({ id, label }) => ({ sessionId: id, seenLabeledAt: label?.labeledAt ?? null }));
-    const { labeled, failed } = await setVerdicts.mutateAsync({ ...details, verdict, sessions: chosen });
+    const { labeled, failed } = await setVerdicts.mutateAsync({
+      ...{ ...details, verdict },
+      sessions: await lookAtAll(sessions),
+    });
     setFailed(failed);
     const ids = labeled.map(({ sessionId }) => sessionId);
     onLabeled?.(ids, verdict);

@@ -129,9 +129,9 @@ export function useLabeling({ onUndo, onRefused }: LabelingOptions = {}) {
       void queryClient.invalidateQueries({ queryKey: counts.pathKey() });
   };
 
-  const keyOf = ({ id }: Session, labeledAt: string) => `${labeledAt} ${id}`;
-  /** How the reviewer sees a session. Call it when the changes before are sent: what they have made of a label was seen too. */
-  const lookAt = (session: Session) => {
+  const keyOf = ({ id }: Pick<Session, 'id'>, labeledAt: string) => `${labeledAt} ${id}`;
+  /** Finds the server's time of the label that a session shows. Call it when the changes before are sent: what they have made of a label was seen too. */
+  const findSeenTime = (session: Pick<Session, 'id' | 'label'>): string | null => {
     let at = session.label?.labeledAt ?? null;
     // The clocks of page and server differ, so a time that the page made up may be one of the server too.
     const passed = new Set<string>();
@@ -140,7 +140,14 @@ export function useLabeling({ onUndo, onRefused }: LabelingOptions = {}) {
       const known = serverTimes.current.get(keyOf(session, at));
       if (known !== undefined) at = known;
     }
-    return { sessionName: nameOf(session), seenLabeledAt: at };
+    return at;
+  };
+  /** How the reviewer sees a session. */
+  const lookAt = (session: Session) => ({ sessionName: nameOf(session), seenLabeledAt: findSeenTime(session) });
+  /** The labels that the reviewer sees of several sessions, once what this page changes of them is sent. */
+  const lookAtAll = async (sessions: readonly Pick<Session, 'id' | 'label'>[]) => {
+    await Promise.all(sessions.map(({ id }) => queues.current.get(id)));
+    return sessions.map((session) => ({ sessionId: session.id, seenLabeledAt: findSeenTime(session) }));
   };
 
   const undoStep = (step: Step) => {
@@ -275,5 +282,5 @@ export function useLabeling({ onUndo, onRefused }: LabelingOptions = {}) {
     if (step) undoStep(step);
     else toast({ text: 'Nothing to undo' });
   };
-  return { label, explain, removeLabel, undo, canWrite };
+  return { label, lookAtAll, explain, removeLabel, undo, canWrite };
 }

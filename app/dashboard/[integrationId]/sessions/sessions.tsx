@@ -108,7 +108,11 @@ export function Sessions() {
         news={sorting.current === 'newest' && <NewRows {...news} />}
         note={sorting.current === 'highestScore' && 'Highest scores among the newest 5,000.'}
       />
-      <BulkBar sessions={rows?.filter(({ id }) => selection.chosen.has(id)) ?? []} onClear={selection.clear} />
+      <BulkBar
+        sessions={rows?.filter(({ id }) => selection.chosen.has(id)) ?? []}
+        lookAtAll={labeling.lookAtAll}
+        onClear={selection.clear}
+      />
       <ListWithDetails
         list={
           <DataTable

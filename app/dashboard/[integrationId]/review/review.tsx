@@ -158,7 +158,7 @@ function Desk({ review, progress, scoring, onReopen }: DeskProps) {
             sessions={sessions
               .map(({ id }, place) => ({ id, label: readSession(place)?.label ?? null }))
               .filter(({ id }) => selection.chosen.has(id))}
-            lookAtAll={labeling.lookAtAll}
+            labeling={labeling}
             onClear={selection.clear}
             onLabeled={(ids, verdict) => act((before) => decideMany(before, ids, verdict))}
             onUndone={(ids) => act((before) => forgetOutcomes(before, ids))}

@@ -8,7 +8,7 @@ import { showCount } from '../../components/count';
 import { ConfirmDialog } from '../../components/dialog';
 import { useToast } from '../../components/toast';
 import { useTRPC } from '../../queries';
-import { describeError } from '../../query-client';
+import { describeError, readNow } from '../../query-client';
 import { useStaff } from '../../staff';
 import type { useLabeling } from './labeling';
 import { type VerdictDetails, VerdictDetailsForm } from './verdict-details';
@@ -22,7 +22,7 @@ type Chosen = Pick<Session, 'id' | 'label'>;
 
 interface BulkBarProps {
   sessions: readonly Chosen[];
-  lookAtAll: ReturnType<typeof useLabeling>['lookAtAll'];
+  labeling: Pick<ReturnType<typeof useLabeling>, 'enqueue' | 'findSeenTime'>;
   onClear(): void;
   onLabeled?: (ids: string[], verdict: Verdict) => void;
   onUndone?: (ids: string[]) => void;
@@ -31,10 +31,10 @@ interface BulkBarProps {
 const sessionsOf = (count: number) => `${showCount(count)} ${count === 1 ? 'session' : 'sessions'}`;
 
 /** Says how many sessions are chosen, and labels them together after a question. The whole can be undone. */
-export function BulkBar({ sessions, lookAtAll, onClear, onLabeled, onUndone }: BulkBarProps) {
+export function BulkBar({ sessions, labeling, onClear, onLabeled, onUndone }: BulkBarProps) {
   const { canWrite } = useStaff();
   const [asked, ask] = useState<Verdict | null>(null);
-  const bulk = useBulkLabeling({ lookAtAll, onLabeled, onUndone });
+  const bulk = useBulkLabeling({ labeling, onLabeled, onUndone });
   if (sessions.length === 0) return bulk.failures;
   const isTooMany = sessions.length > MAX_BULK;
   return (
@@ -106,7 +106,7 @@ function BulkDialog({ verdict, sessions, onClose, onConfirm }: BulkDialogProps) 
 }
 
 /** Labels several sessions with one call, and undoes the whole. `failures` names those that were not changed, until dismissed. */
-function useBulkLabeling({ lookAtAll, onLabeled, onUndone }: Omit<BulkBarProps, 'sessions' | 'onClear'>) {
+function useBulkLabeling({ labeling, onLabeled, onUndone }: Omit<BulkBarProps, 'sessions' | 'onClear'>) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
   const toast = useToast();
@@ -122,7 +122,9 @@ function useBulkLabeling({ lookAtAll, onLabeled, onUndone }: Omit<BulkBarProps, 
       ...[trpc.sessions, trpc.review.listCases, trpc.users.listSessions, trpc.stats, trpc.analytics].map((part) =>
         queryClient.invalidateQueries({ queryKey: part.pathKey() }),
       ),
-      ...sessionIds.map((sessionId) => queryClient.prefetchQuery(trpc.sessions.get.queryOptions({ sessionId }))),
+      ...sessionIds.map((sessionId) =>
+        readNow(queryClient, trpc.sessions.get.queryOptions({ sessionId })).catch(() => {}),
+      ),
     ]);
 
   const undo = async (labeled: Awaited<ReturnType<typeof setVerdicts.mutateAsync>>['labeled']) => {
@@ -130,29 +132,36 @@ function useBulkLabeling({ lookAtAll, onLabeled, onUndone }: Omit<BulkBarProps, 
       ...{ sessionId, labeledAt, previousLabeledAt: previous?.labeledAt ?? null },
     }));
     const ids = labeled.map(({ sessionId }) => sessionId);
-    try {
-      const { undone, failed } = await undoVerdicts.mutateAsync({ verdicts });
-      setFailed(failed);
-      onUndone?.(undone);
-      await refresh(ids);
-      toast({ text: `Undone: ${sessionsOf(undone.length)}` });
-    } catch (error) {
-      toast({ text: `Not undone. ${describeError(error)}`, isError: true });
-      await refresh(ids);
-    }
-  };
-  const label = async (sessions: readonly Chosen[], verdict: Verdict, details: VerdictDetails) => {
-    const { labeled, failed } = await setVerdicts.mutateAsync({
-      ...{ ...details, verdict },
-      sessions: await lookAtAll(sessions),
+    await labeling.enqueue(ids, async () => {
+      try {
+        const { undone, failed } = await undoVerdicts.mutateAsync({ verdicts });
+        setFailed(failed);
+        onUndone?.(undone);
+        await refresh(ids);
+        toast({ text: `Undone: ${sessionsOf(undone.length)}` });
+      } catch (error) {
+        toast({ text: `Not undone. ${describeError(error)}`, isError: true });
+        await refresh(ids);
+      }
     });
-    setFailed(failed);
-    const ids = labeled.map(({ sessionId }) => sessionId);
-    onLabeled?.(ids, verdict);
-    await refresh(ids);
-    if (labeled.length > 0)
-      toast({ text: `Labelled ${verdict}: ${sessionsOf(labeled.length)}`, undo: () => void undo(labeled) });
   };
+  const label = (sessions: readonly Chosen[], verdict: Verdict, details: VerdictDetails) =>
+    labeling.enqueue(
+      sessions.map(({ id }) => id),
+      async () => {
+        const seen = sessions.map((session) => ({
+          sessionId: session.id,
+          seenLabeledAt: labeling.findSeenTime(session),
+        }));
+        const { labeled, failed } = await setVerdicts.mutateAsync({ ...details, verdict, sessions: seen });
+        setFailed(failed);
+        const ids = labeled.map(({ sessionId }) => sessionId);
+        onLabeled?.(ids, verdict);
+        await refresh(ids);
+        if (labeled.length > 0)
+          toast({ text: `Labelled ${verdict}: ${sessionsOf(labeled.length)}`, undo: () => void undo(labeled) });
+      },
+    );
   const failures: ReactNode = failed.length > 0 && (
     <div
       role="alert"

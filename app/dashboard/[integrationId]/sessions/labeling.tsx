@@ -65,17 +65,21 @@ export function useLabeling({ onUndo, onRefused }: LabelingOptions = {}) {
    */
   const serverTimes = useRef(new Map<string, string | null>());
 
-  /** Sends the changes of a session one after the other, because an undo names the label that it undoes. */
-  const enqueue = (sessionId: string, send: () => Promise<void>): Promise<void> => {
+  /**
+   * Sends a change of one or several sessions after the earlier ones of each, because an undo names the label that it undoes, and a label
+   * names the one that the reviewer saw.
+   */
+  const enqueue = <Result,>(sessionIds: string[], send: () => Promise<Result>): Promise<Result> => {
     desk.countWaiting(1);
-    const sent = (queues.current.get(sessionId) ?? Promise.resolve()).then(() => {
+    const sent = Promise.all(sessionIds.map((id) => queues.current.get(id))).then(() => {
       desk.countWaiting(-1);
       return send();
     });
-    queues.current.set(
-      sessionId,
-      sent.catch(() => {}),
+    const isOver = sent.then(
+      () => {},
+      () => {},
     );
+    for (const id of sessionIds) queues.current.set(id, isOver);
     return sent;
   };
 
@@ -106,7 +110,7 @@ export function useLabeling({ onUndo, onRefused }: LabelingOptions = {}) {
     // The answer to a read that has begun is older than `after`.
     void queryClient.cancelQueries({ queryKey: trpc.sessions.get.queryKey({ sessionId: before.id }) });
     show(after);
-    const sending = enqueue(before.id, send);
+    const sending = enqueue([before.id], send);
     const last = queues.current.get(before.id);
     const isLatest = () => queues.current.get(before.id) === last;
     let shown = after;
@@ -130,7 +134,10 @@ export function useLabeling({ onUndo, onRefused }: LabelingOptions = {}) {
   };
 
   const keyOf = ({ id }: Pick<Session, 'id'>, labeledAt: string) => `${labeledAt} ${id}`;
-  /** Finds the server's time of the label that a session shows. Call it when the changes before are sent: what they have made of a label was seen too. */
+  /**
+   * Finds the server's time of the label that a session shows. Call it when the changes before are sent: what they have made of a label was
+   * seen too.
+   */
   const findSeenTime = (session: Pick<Session, 'id' | 'label'>): string | null => {
     let at = session.label?.labeledAt ?? null;
     // The clocks of page and server differ, so a time that the page made up may be one of the server too.
@@ -144,11 +151,6 @@ export function useLabeling({ onUndo, onRefused }: LabelingOptions = {}) {
   };
   /** How the reviewer sees a session. */
   const lookAt = (session: Session) => ({ sessionName: nameOf(session), seenLabeledAt: findSeenTime(session) });
-  /** The labels that the reviewer sees of several sessions, once what this page changes of them is sent. */
-  const lookAtAll = async (sessions: readonly Pick<Session, 'id' | 'label'>[]) => {
-    await Promise.all(sessions.map(({ id }) => queues.current.get(id)));
-    return sessions.map((session) => ({ sessionId: session.id, seenLabeledAt: findSeenTime(session) }));
-  };
 
   const undoStep = (step: Step) => {
     if (!step.isUndoable) return;
@@ -282,5 +284,5 @@ export function useLabeling({ onUndo, onRefused }: LabelingOptions = {}) {
     if (step) undoStep(step);
     else toast({ text: 'Nothing to undo' });
   };
-  return { label, lookAtAll, explain, removeLabel, undo, canWrite };
+  return { label, explain, removeLabel, undo, enqueue, findSeenTime, canWrite };
 }

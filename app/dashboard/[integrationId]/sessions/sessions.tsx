@@ -110,7 +110,7 @@ export function Sessions() {
       />
       <BulkBar
         sessions={rows?.filter(({ id }) => selection.chosen.has(id)) ?? []}
-        lookAtAll={labeling.lookAtAll}
+        labeling={labeling}
         onClear={selection.clear}
       />
       <ListWithDetails

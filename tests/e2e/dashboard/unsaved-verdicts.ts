@@ -83,17 +83,23 @@ export function registerUnsavedVerdictTests(): void {
       const page = await visit('/sessions', { role: 'admin', provokes: /status of 400|ERR_FAILED/ });
       // The list does not learn what others do meanwhile.
       await intercept(page, '**/api/trpc/sessions.list*', (route) => route.abort());
-      const label = (verdict: string) => call('POST', `/v1/sessions/${ADA}/label`, { verdict, notes: 'asked them' });
+      // An own label keeps the notes that the page shows, so each time says something else.
+      const notes = () => `asked them, ${times}`;
+      let times = 0;
+      const label = (verdict: string) => {
+        times += 1;
+        return call('POST', `/v1/sessions/${ADA}/label`, { verdict, notes: notes() });
+      };
       const expectKept = async (verdict: string) => {
         await tray(page).getByText('somebody has labelled the session since', { exact: false }).waitFor();
-        expect(await readLabel(ADA)).toMatchObject({ verdict, notes: 'asked them' });
+        expect(await readLabel(ADA)).toMatchObject({ verdict, notes: notes() });
         await tray(page).getByRole('button', { name: 'Discard' }).click();
         await tray(page).getByRole('listitem').waitFor({ state: 'detached' });
       };
       /** Selects the session, and waits until the page shows what the colleague has said. */
       const look = async () => {
         for (const pressed of 'kk') await page.keyboard.press(pressed);
-        await page.getByRole('complementary').filter({ hasText: 'asked them' }).waitFor();
+        await page.getByRole('complementary').filter({ hasText: notes() }).waitFor();
       };
       await page.keyboard.press('j');
       await label('human');
@@ -160,6 +166,20 @@ export function registerUnsavedVerdictTests(): void {
       await tray(page).getByRole('button', { name: 'Try again' }).click();
       await expect.poll(() => readVerdict(ADA)).toBe('bot');
       await tray(page).getByRole('listitem').waitFor({ state: 'detached' });
+      await clear(ADA);
+    });
+
+    it('because the page was left while it was sent is sent by the next one', async () => {
+      const page = await visit(`/sessions/${ADA}`);
+      const path = '**/api/trpc/sessions.setVerdict*';
+      let asked = 0;
+      // The first one gets no answer.
+      await intercept(page, path, (route) => ++asked > 1 && route.continue());
+      await page.keyboard.press('b');
+      await expect.poll(() => asked).toBe(1);
+      await page.reload();
+      await page.getByText(`Saved: Bot, ${NAMES[0]}`).waitFor();
+      expect(await readVerdict(ADA)).toBe('bot');
       await clear(ADA);
     });
 

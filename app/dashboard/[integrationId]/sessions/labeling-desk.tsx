@@ -57,6 +57,9 @@ export const KEPT = { onError: () => {}, meta: { mayRepeat: true } };
 /** Whether the error says that the caller is not signed in. */
 export const isSignedOut = (error: unknown) => findCode(error) === 'UNAUTHORIZED';
 
+/** A page that is left is gone after this time, or somebody has answered the browser's question and stays. */
+const LEAVING_MS = 10_000;
+
 const isLabeledSince = (error: unknown) => /^(seenLabeledAt|labeledAt)$/.test(findField(error) ?? '');
 
 function describeFailure(error: unknown): Pick<UnsavedVerdict, 'state' | 'message'> {
@@ -102,6 +105,16 @@ export function LabelingDesk({ children }: { children: ReactNode }) {
   const update = (entry: UnsavedVerdict, fields: Partial<UnsavedVerdict>) =>
     keep(list.current.map((one) => (one.id === entry.id ? { ...one, ...fields } : one)));
 
+  const leftAtMs = useRef(Number.NEGATIVE_INFINITY);
+  /**
+   * Waits while the page is being left, if a change got no answer: browsers end the requests of such a page, some before it is hidden. The
+   * tab keeps the change as one that is being sent, and the next page sends it.
+   */
+  const untilStays = async (error: unknown) => {
+    const leftMs = leftAtMs.current + LEAVING_MS - performance.now();
+    if (leftMs > 0 && findCode(error) === null) await new Promise((resolve) => setTimeout(resolve, leftMs));
+  };
+
   const submit: Desk['submit'] = async (change, seen, send) => {
     const { sessionId } = change.input;
     const entry: UnsavedVerdict = {
@@ -114,6 +127,7 @@ export function LabelingDesk({ children }: { children: ReactNode }) {
       drop(entry);
       return result;
     } catch (error) {
+      await untilStays(error);
       update(entry, describeFailure(error));
       throw error;
     }
@@ -139,6 +153,7 @@ export function LabelingDesk({ children }: { children: ReactNode }) {
       const isGuarded = change.kind === 'set' && !isForced;
       await send(isGuarded ? { kind: 'set', input: { ...change.input, seenLabeledAt } } : change);
     } catch (error) {
+      await untilStays(error);
       if (!isLabeledSince(error) || !(await isDone(entry).catch(() => false)))
         return update(entry, describeFailure(error));
     }
@@ -162,10 +177,13 @@ export function LabelingDesk({ children }: { children: ReactNode }) {
 
   const waitingCount = useRef(0);
   useEffect(() => {
-    // The browser shows its standard question.
-    const ask = (event: BeforeUnloadEvent) => waitingCount.current > 0 && event.preventDefault();
-    window.addEventListener('beforeunload', ask);
-    return () => window.removeEventListener('beforeunload', ask);
+    const leave = (event: BeforeUnloadEvent) => {
+      leftAtMs.current = performance.now();
+      // The browser shows its standard question.
+      if (waitingCount.current > 0) event.preventDefault();
+    };
+    window.addEventListener('beforeunload', leave);
+    return () => window.removeEventListener('beforeunload', leave);
   }, []);
 
   const closeStrip = useCallback(() => setLast(null), []);

@@ -1,6 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { CONNECTION_LIMITS } from '../../server/http-limits';
 
 /**
  * What happens to a request: `pass`; `cut-before` closes the connection before the server sees it; `cut-after` lets the server
@@ -75,6 +76,8 @@ export async function startFaultyRelay(targetUrl: string): Promise<FaultyRelay> 
 
   // Where there is no answer of the server to pass on, the connection is closed.
   const server = createServer((incoming, response) => void take(incoming, response).catch(() => response.destroy()));
+  // As the product does. Node closes a connection after 5 s, which a client that is busy just then takes for one that was cut.
+  server.keepAliveTimeout = CONNECTION_LIMITS.keepAliveTimeout;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const relay: FaultyRelay = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

@@ -1,5 +1,3 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Customer } from '../support/customer';
 import { scoredSession } from '../support/facts';
@@ -61,62 +59,6 @@ export function describeFailures(getContext: () => FailureContext): void {
       const call = assistant.call('label_session', { sessionId: 's', verdict: 'bot' });
       await expect(call).rejects.toThrow('there is no such tool');
       expect((await customer.session('s')).label.verdict).toBe('human');
-    });
-
-    it('has one effect if its answer gets lost and the assistant repeats it, and a later one has its own', async () => {
-      const { relay } = context;
-      const label = { sessionId: 's', verdict: 'bot' };
-      relay.plan('cut-after');
-      expect(await relayed.fail('label_session', label)).toMatch(
-        /^NO_CONNECTION: .*; it is unknown whether the change was made, so call again with the same arguments, which has one effect/,
-      );
-      await relayed.read('label_session', label);
-      await relayed.read('label_session', label);
-      const [first, second, third] = relay.requests.map(({ headers }) => headers['idempotency-key']);
-      expect(first).toMatch(/^[0-9a-f-]{36}$/);
-      expect([second === first, third === first]).toEqual([true, false]);
-    });
-
-    it('is made again after another one to the same thing, and minutes later, and shows no old answer', async () => {
-      const { relay, mcp } = context;
-      const verdict = async () => (await customer.session('s')).label.verdict;
-      relay.plan('cut-after');
-      await relayed.fail('label_session', { sessionId: 's', verdict: 'bot' });
-      await relayed.read('label_session', { sessionId: 's', verdict: 'human' });
-      await relayed.read('label_session', { sessionId: 's', verdict: 'bot' });
-      expect(await verdict()).toBe('bot');
-      const clock = join(mcp.home, 'clock');
-      await writeFile(clock, '0');
-      const later = await context.open(customer.key, ['--allow-writes'], relay.url, { ...SET_CLOCK, CLOCK: clock });
-      relay.plan('cut-after');
-      await later.fail('label_session', { sessionId: 's', verdict: 'human' });
-      await customer.post('/v1/sessions/s/label', { verdict: 'bot' });
-      await writeFile(clock, '180000');
-      await later.read('label_session', { sessionId: 's', verdict: 'human' });
-      expect(await verdict()).toBe('human');
-    });
-
-    it('has one effect too if another one succeeded before the repeat', async () => {
-      const { relay } = context;
-      const webhooks = ['a', 'b'].map((name) => ({ url: `https://example.com/${name}`, eventType: 'ReportReady' }));
-      relay.plan('cut-after');
-      await relayed.fail('create_webhook', webhooks[0]);
-      await relayed.read('create_webhook', webhooks[1]);
-      expect(await relayed.fail('create_webhook', webhooks[0])).toMatch(/^SECRET_LOST: .*; call rotate_webhook_secret/);
-      const created: { eventType: string }[] = await customer.read('/v1/webhooks');
-      expect(created.filter(({ eventType }) => eventType === 'ReportReady')).toHaveLength(2);
-    });
-
-    it('that deletes has succeeded if its answer got lost and its repeat finds nothing', async () => {
-      const { id } = (await relayed.read('create_webhook', { url: 'https://example.com/', eventType: 'BotDetected' }))
-        .untrustedData;
-      context.relay.plan({ status: 429 });
-      expect(await relayed.fail('delete_webhook', { id: 'whk_none' })).toMatch(/^UNEXPECTED_ANSWER: .*; wait 60 s/);
-      expect(await relayed.fail('delete_webhook', { id: 'whk_none' })).toMatch(/^NOT_FOUND: /);
-      context.relay.plan('cut-after');
-      expect(await relayed.fail('delete_webhook', { id })).toMatch(/^NO_CONNECTION: /);
-      expect((await relayed.read('delete_webhook', { id })).untrustedData).toEqual({ deleted: id });
-      expect(await relayed.fail('delete_webhook', { id })).toMatch(/^NOT_FOUND: /);
     });
   });
 
@@ -247,10 +189,3 @@ export function describeFailures(getContext: () => FailureContext): void {
     }
   });
 }
-
-/** Lets the clock of the server be as many milliseconds ahead as the file `CLOCK` says. */
-const SET_CLOCK = {
-  NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(
-    "import{readFileSync}from'node:fs';const now=Date.now;Date.now=()=>now()+Number(readFileSync(process.env.CLOCK))",
-  )}`,
-};

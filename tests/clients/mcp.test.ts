@@ -13,6 +13,7 @@ import { type FaultyRelay, startFaultyRelay } from './faulty-relay';
 import { type Assistant, type InstalledMcp, installMcp, readText, startAssistant } from './installed-mcp';
 import { describeFailures } from './mcp-failures';
 import { describeProcess } from './mcp-process';
+import { describeRepeats } from './mcp-repeats';
 import { describeTexts } from './mcp-texts';
 
 // The MCP server as operators have it: packed, installed into an empty folder, and started as a child process. The SDK's own
@@ -322,5 +323,6 @@ describe.skipIf(isMissing)(`the MCP server${reason}`, () => {
   describe('texts', () => describeTexts(() => ({ mcp, server, receiverUrl: receiver.url, open })));
   const getFailureContext = () => ({ mcp, server, relay, open, mint });
   describe('failures', () => describeFailures(getFailureContext));
+  describe('a change that is made again', () => describeRepeats(getFailureContext));
   describe('calls and the process', () => describeProcess(getFailureContext));
 });

@@ -1,6 +1,6 @@
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { CallToolRequestSchema, ErrorCode, ListToolsRequestSchema, McpError } from '@modelcontextprotocol/sdk/types.js';
-import { type BotDetectionClient, type PostOptions, RateLimitError } from 'bot-detection-client';
+import type { BotDetectionClient, PostOptions } from 'bot-detection-client';
 import { CALLS, type ToolId } from './calls.js';
 import { describeError, isOutcomeUnknown } from './errors.js';
 import OPERATIONS from './operations.json';
@@ -63,9 +63,8 @@ export function createMcpServer({ api, version, allowWrites, hide, log }: Server
       unsureWrites.delete(thing);
       return content;
     } catch (error) {
-      // A repeat gets 429 while the first call is under way.
-      const isUnsure = isOutcomeUnknown(error) || (isRepeat && error instanceof RateLimitError);
-      if (!isUnsure && !signal.aborted) unsureWrites.delete(thing);
+      // That a repeat is refused says nothing of the first call: it may be under way, or the key wrong now.
+      if (!isRepeat && !isOutcomeUnknown(error) && !signal.aborted) unsureWrites.delete(thing);
       throw error;
     }
   }

@@ -1,8 +1,11 @@
 import { writeFile } from 'node:fs/promises';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { Customer } from '../support/customer';
 import { scoredSession } from '../support/facts';
+import { waitUntil } from '../support/receiver';
 import type { Assistant } from './installed-mcp';
 import type { FailureContext } from './mcp-failures';
 
@@ -68,6 +71,31 @@ export function describeRepeats(getContext: () => FailureContext): void {
     expect(await relayed.fail('create_webhook', webhook)).toMatch(/^NO_CONNECTION: /);
     expect(await relayed.fail('create_webhook', webhook)).toMatch(/set BOT_DETECTION_API_KEY/);
     expect(await relayed.fail('create_webhook', webhook)).toMatch(/^SECRET_LOST: /);
+  });
+
+  it('has one effect too if an earlier one to the same thing succeeds meanwhile', async () => {
+    const keys: unknown[] = [];
+    const held: ServerResponse[] = [];
+    const api = createServer(({ headers, socket }, response) => {
+      if (keys.push(headers['idempotency-key']) === 2) socket.destroy();
+      else held.push(response);
+    });
+    await new Promise<void>((resolve) => api.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(api.address() as AddressInfo).port}`;
+    const assistant = await context.open(customer.key, ['--allow-writes'], url);
+    const recover = (startDate: string) =>
+      assistant.call('recover_webhook_deliveries', { id: 'whk_1', startDate }).then(({ isError }) => isError);
+    const earlier = recover('2026-01-01');
+    await waitUntil(() => held.length === 1);
+    expect(await recover('2026-01-02')).toBe(true);
+    held[0]!.end('{"data":{}}');
+    expect(await earlier).toBeUndefined();
+    const repeat = recover('2026-01-02');
+    await waitUntil(() => held.length === 2);
+    held[1]!.end('{"data":{}}');
+    await repeat;
+    api.close();
+    expect([keys[2] === keys[1], keys[1] === keys[0]]).toEqual([true, false]);
   });
 
   it('that deletes has succeeded if its answer got lost and its repeat finds nothing', async () => {

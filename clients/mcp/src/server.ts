@@ -58,13 +58,17 @@ export function createMcpServer({ api, version, allowWrites, hide, log }: Server
       },
     };
     if (isWrite) unsureWrites.set(thing, { call, idempotencyKey, atMs: Date.now() });
+    const settle = () => {
+      // Unless another call replaced it meanwhile.
+      if (unsureWrites.get(thing)?.idempotencyKey === idempotencyKey) unsureWrites.delete(thing);
+    };
     try {
       const content = await (CALLS[id] as AnyCall)({ api, options, hide, isRepeat }, input);
-      unsureWrites.delete(thing);
+      settle();
       return content;
     } catch (error) {
       // That a repeat is refused says nothing of the first call: it may be under way, or the key wrong now.
-      if (!isRepeat && !isOutcomeUnknown(error) && !signal.aborted) unsureWrites.delete(thing);
+      if (!isRepeat && !isOutcomeUnknown(error) && !signal.aborted) settle();
       throw error;
     }
   }

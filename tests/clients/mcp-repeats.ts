@@ -73,6 +73,16 @@ export function describeRepeats(getContext: () => FailureContext): void {
     expect(await relayed.fail('create_webhook', webhook)).toMatch(/^SECRET_LOST: /);
   });
 
+  it('has one effect too if the repeat names its arguments in another order', async () => {
+    const threshold = { field: 'severity', operator: 'in', value: ['low', 'high'] };
+    const webhook = { url: 'https://example.com/d', eventType: 'AlertTriggered', threshold };
+    context.relay.plan('cut-after');
+    expect(await relayed.fail('create_webhook', webhook)).toMatch(/^NO_CONNECTION: /);
+    const turned = Object.fromEntries(Object.entries(threshold).reverse());
+    const { url, eventType } = webhook;
+    expect(await relayed.fail('create_webhook', { threshold: turned, eventType, url })).toMatch(/^SECRET_LOST: /);
+  });
+
   it('has one effect too if an earlier one to the same thing succeeds meanwhile', async () => {
     const keys: unknown[] = [];
     const held: ServerResponse[] = [];

@@ -44,7 +44,7 @@ export function createMcpServer({ api, version, allowWrites, hide, log }: Server
   const unsureWrites = new Map<string, { call: string; idempotencyKey: string; atMs: number }>();
 
   async function run({ id, isWrite }: KnownTool, input: Input, signal: AbortSignal): Promise<Content> {
-    const call = JSON.stringify(input);
+    const call = writeCall(input);
     const thing = nameThing(id, input, call);
     const last = unsureWrites.get(thing);
     const isRepeat = last?.call === call && Date.now() - last.atMs < REPEAT_LIMIT_MS;
@@ -113,6 +113,14 @@ export function createMcpServer({ api, version, allowWrites, hide, log }: Server
   server.onerror = (error) => log(`protocol error: ${hide(error.message.slice(0, 300))}`);
   return server;
 }
+
+/** Writes an input without the order of its names, in which a model may give them again. */
+const writeCall = (input: Input): string =>
+  JSON.stringify(input, (_, value) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
+  );
 
 /** Names what a call is about: the ids of its path, or all of its input if it makes something new. */
 function nameThing(id: ToolId, input: Input, call: string): string {

@@ -116,6 +116,21 @@ export function describeProcess(getContext: () => FailureContext): void {
       expect(output.stderr).not.toContain(customer.key);
     });
 
+    it('goes on when nobody reads its log any more, as after the terminal of its program was closed', async () => {
+      const { output, ended, send, child } = await startHere();
+      child.stderr.destroy();
+      send(initialize);
+      for (const id of [2, 3])
+        send({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'get_stats', arguments: { unknown: 1 } } });
+      await waitUntil(
+        () => output.stdout.includes('"id":3'),
+        POLL_LIMIT_MS,
+        () => output.stdout,
+      );
+      child.stdin.end();
+      expect(await ended).toBe(0);
+    });
+
     it('ends when its client closes', async () => {
       const assistant = await context.open(customer.key);
       await assistant.close();

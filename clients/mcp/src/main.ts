@@ -55,6 +55,8 @@ function end(): void {
 }
 process.stdin.once('end', end).once('close', end);
 process.stdout.on('error', () => process.exit(0));
+// Nobody reads the log any more, for example because the terminal was closed in which the program was started.
+process.stderr.on('error', () => {});
 process.on('SIGTERM', () => process.exit(0)).on('SIGINT', () => process.exit(0));
 
 await server.connect(new StdioServerTransport());

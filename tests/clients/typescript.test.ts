@@ -218,6 +218,9 @@ describe('a call that fails', () => {
     ...['password', 'user', 'query', 'fragment', 'scheme', 'text'].map(
       (what): [string, Record<string, unknown>, number] => [`bad address: ${what}`, { name: 'BotDetectionError' }, 0],
     ),
+    ...['key', 'time', 'no time', 'time of a call', 'retries', 'no retries'].map(
+      (what): [string, Record<string, unknown>, number] => [`bad option: ${what}`, { name: 'BotDetectionError' }, 0],
+    ),
     ['bad region', { name: 'BotDetectionError' }, 0],
   ])('throws a typed error after as many attempts as it may make: %s', (name, error, requests) => {
     expect(observed[name]).toMatchObject({ error, requests });

@@ -2,6 +2,11 @@ import { BotDetectionError, ConnectionError, TimeoutError } from './errors.js';
 
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
+/** Throws for a time limit that no answer could keep. A timer takes NaN for 1 ms. */
+export function checkTimeout(timeoutMs: number): void {
+  if (!(timeoutMs > 0)) throw new BotDetectionError('timeoutMs must be a number above 0');
+}
+
 /** Aborts its signal when the time is over or when the caller's signal is aborted. */
 export class Deadline {
   readonly #controller = new AbortController();
@@ -11,6 +16,7 @@ export class Deadline {
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(timeoutMs: number, callerSignal: AbortSignal | undefined) {
+    checkTimeout(timeoutMs);
     this.#timeoutMs = timeoutMs;
     this.#callerSignal = callerSignal;
     if (callerSignal?.aborted) this.#cancel();

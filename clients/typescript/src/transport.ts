@@ -1,4 +1,4 @@
-import { Deadline } from './deadline.js';
+import { checkTimeout, Deadline } from './deadline.js';
 import { ApiError, BotDetectionError, ConnectionError, makeApiError, NotFoundError } from './errors.js';
 import type { PostOptions, RequestOptions } from './operations.js';
 import { type PageAnswer, PagedList } from './pages.js';
@@ -51,7 +51,11 @@ export class Transport {
 
   constructor({ apiKey, baseUrl, timeoutMs, maxRetries }: TransportOptions) {
     // fetch would put a key that no header can have into its error.
-    if (!/^[\x21-\x7e]+$/.test(apiKey)) throw new BotDetectionError('apiKey must be printable ASCII without spaces');
+    if (typeof apiKey !== 'string' || !/^[\x21-\x7e]+$/.test(apiKey))
+      throw new BotDetectionError('apiKey must be printable ASCII without spaces');
+    checkTimeout(timeoutMs);
+    // No count of repeats reaches NaN.
+    if (!(maxRetries >= 0)) throw new BotDetectionError('maxRetries must be a number, 0 or more');
     this.#authorization = `Bearer ${apiKey}`;
     this.#baseUrl = checkBaseUrl(baseUrl);
     this.#timeoutMs = timeoutMs;

@@ -231,6 +231,11 @@ const addresses = {
 Object.assign(addresses, { fragment: `${RELAY}/#${KEY}`, scheme: 'ftp://127.0.0.1/', text: 'api.example.com' });
 for (const [what, baseUrl] of Object.entries(addresses))
   await observe(`bad address: ${what}`, [], async () => createClient({ apiKey: KEY, baseUrl }));
+const options = { key: { apiKey: undefined }, time: { timeoutMs: 0 }, 'no time': { timeoutMs: Number('x') } };
+Object.assign(options, { retries: { maxRetries: Number('x') }, 'no retries': { maxRetries: -1 } });
+for (const [what, option] of Object.entries(options))
+  await observe(`bad option: ${what}`, [], async () => createClient({ apiKey: KEY, baseUrl: RELAY, ...option }));
+await observe('bad option: time of a call', [], () => steady.stats.get({ timeoutMs: -1 }));
 await observe('bad region', [], async () => createClient({ apiKey: KEY, baseUrl: { us: RELAY }, region: 'eu' }));
 // What would keep the process alive: the time limits of calls that are over.
 seen.timers = process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;

@@ -104,7 +104,7 @@ export interface BeaconEnvironment {
   h: [cores: number, memoryGiB: number, touchPoints: number, plugins: number];
   /** Bits, see ENVIRONMENT_BITS. */
   b: number;
-  /** How often reading an error that was given to console.debug called back: `prepareStackTrace`, a getter of `name`. */
+  /** How often reading an error that was given to console.groupEnd called back: `prepareStackTrace`, a getter of `name`. */
   q: [prepareStackTrace: number, nameGetter: number];
   /** Brands of the browser: text of at most 256 characters. */
   r: string;

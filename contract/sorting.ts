@@ -3,7 +3,7 @@ import { word } from './fields';
 import { pageQuery } from './pagination';
 import { listSessionsInput } from './sessions';
 
-// The orders of lists, for staff. Routes of the public API have one order each.
+// The orders of lists. Of the public API, the lists of webhook events and deliveries take `timeSort`, others have one order each.
 
 /** Of lists by time. */
 export const TIME_SORTS = ['newest', 'oldest'] as const;

@@ -66,7 +66,9 @@ export async function readFittingPage<T>(
   let page = await read(undefined);
   for (let count = countFitting(page.items, hide); count < page.items.length; count = countFitting(page.items, hide)) {
     if (page.items.length === 1) break; // its texts are cut
-    page = await read(Math.max(1, count));
+    const size = Math.max(1, count);
+    page = await read(size);
+    if (page.items.length > size) break; // a cache ignores the query; they are cut, too
   }
   const { items, ...rest } = page;
   return { data: items, page: rest };

@@ -146,7 +146,7 @@ export function describeFailures(getContext: () => FailureContext): void {
       [
         'cut',
         'cut-before',
-        /^NO_CONNECTION: .*; call again in a moment; if it stays so, check BOT_DETECTION_BASE_URL\.$/,
+        /^NO_CONNECTION: .* \((ECONNRESET|UND_ERR_SOCKET)\); call again in a moment; if it stays so, check BOT_DETECTION_BASE_URL\.$/,
       ],
       [
         'redirect',

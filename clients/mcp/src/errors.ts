@@ -54,7 +54,7 @@ function readError(error: unknown, isWrite: boolean) {
     return {
       code: 'NO_CONNECTION',
       field: null,
-      message,
+      message: addCause(message, error),
       advice: `${again}; if it stays so, check BOT_DETECTION_BASE_URL`,
     };
   if (error instanceof BotDetectionError)
@@ -65,6 +65,13 @@ function readError(error: unknown, isWrite: boolean) {
     message: 'this MCP server has a fault',
     advice: 'its stderr says more',
   };
+}
+
+/** Adds what Node calls the reason, such as ENOTFOUND or the fault of a certificate. */
+function addCause(message: string, { cause }: Error): string {
+  for (let why = cause; why instanceof Error; why = why.cause)
+    if ('code' in why && typeof why.code === 'string') return `${message} (${why.code})`;
+  return message;
 }
 
 const pick = ({ code, field, message }: ApiError) => ({ code, field, message });

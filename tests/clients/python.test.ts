@@ -223,7 +223,7 @@ describe.each(['sync', 'async'])('the %s client', (kind) => {
     const timeout = ['RequestTimeoutError', 2, true];
     const ends = [['RequestTimeoutError'], ['ConnectionFailedError']];
     // The answer of an export of a user, which may be of any length, comes to its end.
-    expect(await play(context, 'timeouts')).toEqual([timeout, timeout, true, ...ends]);
+    expect(await play(context, 'timeouts')).toEqual([timeout, timeout, true, ...ends, 'ok']);
   });
 
   it('raises a different error for each family', async (context) => {
@@ -270,6 +270,7 @@ describe('what needs no server', () => {
       requests: [255, wrong(4), { pageSize: '5' }],
       // None is in its error, because it may have a password.
       addresses: [Array(7).fill(false), 'https://us.example.com', wrong(2), wrong(4)],
+      options: wrong(7),
       deliveries: [
         ...['BotDetected BotDetected', 'UnknownEvent Later', 'TestDelivery TestDelivery'],
         ...Array(4).fill('BotDetected BotDetected'),

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 from unittest.mock import patch
 
-from bot_detection import ServerError, WebhookVerificationError, verify_webhook
+from bot_detection import Client, ServerError, WebhookVerificationError, verify_webhook
 from bot_detection._answers import Answer, read_data, read_error, read_page, read_retry_after
 from bot_detection._operations import CREATE_WEBHOOK, DELETE_WEBHOOK, GET_HEALTH, GET_SESSION, LIST_USERS
 from bot_detection._requests import Authorization, build_call, choose_base_url
@@ -112,6 +112,15 @@ def addresses() -> object:
     ]
 
 
+def options() -> object:
+    def connect(**option: Any) -> None:
+        Client(api_key="k", base_url="https://api.example.com", **option).close()
+
+    wrong: list[dict[str, object]] = [{"timeout": one} for one in (0, -1, float("nan"), None)]
+    wrong += [{"max_retries": one} for one in (-1, float("nan"), None)]
+    return [name_refusal(connect, **option) for option in wrong]
+
+
 def deliveries() -> object:
     def receive(payload: object, event_type: str = "BotDetected", key: str = "whsec_a", **change: Any) -> str:
         body, timestamp = json.dumps(payload).encode(), str(int(time.time()))
@@ -146,7 +155,7 @@ def deliveries() -> object:
 
 
 def main() -> None:
-    checks = (pages, contents, errors, retry_after, requests, addresses, deliveries, pauses)
+    checks = (pages, contents, errors, retry_after, requests, addresses, options, deliveries, pauses)
     print(json.dumps({check.__name__: check() for check in checks}))
 
 

@@ -353,6 +353,8 @@ async def timeouts() -> object:
             await client.stats.get()
         except ConnectionFailedError as error:
             outcomes.append(describe(error))
+    async with connect(timeout=float("inf")) as client:
+        outcomes.append((await client.health.get())["status"])
     return outcomes
 
 

@@ -8,6 +8,22 @@ import time
 FIRST_PAUSE_S = 0.5
 LONGEST_PAUSE_S = 8.0
 LONGEST_RETRY_AFTER_S = 60
+# Sockets take no longer one: milliseconds in 31 bits.
+LONGEST_TIMEOUT_S = (2**31 - 1) / 1000
+
+
+def check_timeout(timeout_s: float) -> float:
+    """Answers a timeout that sockets take. Raises ValueError for one that no answer could keep."""
+    if not (isinstance(timeout_s, (int, float)) and timeout_s > 0):
+        raise ValueError("timeout must be a number of seconds above 0")
+    return min(timeout_s, LONGEST_TIMEOUT_S)
+
+
+def check_retries(max_retries: int) -> int:
+    """Answers how often a request may be repeated. No count of repeats reaches NaN."""
+    if not (isinstance(max_retries, int) and max_retries >= 0):
+        raise ValueError("max_retries must be a whole number, 0 or more")
+    return max_retries
 
 
 def decide_pause(

@@ -20,7 +20,7 @@ from .._answers import (
     report_unexpected,
 )
 from .._requests import Authorization, Call, Operation, PagedOperation, build_call, choose_base_url
-from .._retries import Deadline, decide_pause
+from .._retries import Deadline, check_retries, check_timeout, decide_pause
 from .._version import __version__
 
 T = TypeVar("T")
@@ -30,13 +30,13 @@ class AsyncTransport:
     def __init__(
         self, api_key: str, base_url: str | Mapping[str, str], region: str | None, timeout: float, max_retries: int
     ) -> None:
-        self._timeout_s = timeout
-        self._max_retries = max_retries
+        self._timeout_s = check_timeout(timeout)
+        self._max_retries = check_retries(max_retries)
         self._http = httpx.AsyncClient(
             base_url=choose_base_url(base_url, region),
             auth=Authorization(api_key),
             headers={"user-agent": f"bot-detection-client-python/{__version__}"},
-            timeout=timeout,
+            timeout=self._timeout_s,
             # The key would go elsewhere.
             follow_redirects=False,
         )

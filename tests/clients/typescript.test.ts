@@ -169,6 +169,8 @@ describe('a call that fails', () => {
     ['page that leads to itself', { name: 'BotDetectionError' }, 2],
     ['another JSON', { name: 'ApiError', status: 200, code: 'UNEXPECTED_ANSWER' }, 1],
     ['another JSON for a list', { name: 'ApiError', status: 200, code: 'UNEXPECTED_ANSWER' }, 1],
+    ['another JSON for a page', { name: 'ApiError', status: 200, code: 'UNEXPECTED_ANSWER' }, 1],
+    ['a page without items', { name: 'ApiError', status: 200, code: 'UNEXPECTED_ANSWER' }, 1],
     ['another JSON with a status', { name: 'ApiError', status: 200, code: 'UNEXPECTED_ANSWER' }, 1],
     ['another JSON without a status', { name: 'ApiError', status: 200, code: 'UNEXPECTED_ANSWER' }, 1],
     ['nothing', { name: 'ApiError', status: 204, code: 'UNEXPECTED_ANSWER' }, 1],

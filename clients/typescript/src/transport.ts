@@ -211,9 +211,16 @@ function parseAnswer(response: Response, text: string, field: AnswerField | null
   if (field === null && response.status === 204) return undefined;
   try {
     const answer: unknown = JSON.parse(text);
-    if (field !== null && typeof answer === 'object' && answer !== null && field in answer) return answer;
+    if (field !== null && isAnswer(answer, field)) return answer;
   } catch {} // it is no JSON
   throw makeApiError({ ...readFault(response), message: NOT_OURS });
+}
+
+function isAnswer(answer: unknown, field: AnswerField): boolean {
+  if (typeof answer !== 'object' || answer === null || !(field in answer)) return false;
+  if (field !== 'pagination') return true;
+  const { data, pagination } = answer as Partial<PageAnswer<unknown>>;
+  return Array.isArray(data) && typeof pagination === 'object' && pagination !== null;
 }
 
 const readFault = ({ status, headers }: Response) => {

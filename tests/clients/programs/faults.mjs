@@ -82,6 +82,12 @@ await observe('no answer of the API', [{ status: 200, body: '<html>' }], getStat
 
 await observe('another JSON', [{ status: 200, body: '{}' }], getStats);
 await observe('another JSON for a list', [{ status: 200, body: '{"data":[]}' }], () => client.sessions.list().page());
+await observe('another JSON for a page', [{ status: 200, body: '{"data":[],"pagination":null}' }], () =>
+  client.sessions.list().page(),
+);
+await observe('a page without items', [{ status: 200, body: '{"pagination":{"hasMore":false,"limit":1}}' }], () =>
+  readAll(client.sessions.list()),
+);
 await observe('another JSON with a status', [{ status: 200, body: '{"status":"maintenance"}' }], getStats);
 await observe('another JSON without a status', [{ status: 200, body: '{"data":{}}' }], () => client.health.get());
 await observe('nothing', [status(204)], getStats);

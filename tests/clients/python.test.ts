@@ -263,7 +263,7 @@ describe('what needs no server', () => {
   it('is so: how answers are read, when requests are sent again, what is refused', async (context) => {
     const wrong = (count: number, name = 'ValueError') => Array(count).fill(name);
     expect(JSON.parse(await runProgram(context, 'rules.py'))).toEqual({
-      pages: [false, wrong(5, 'UnexpectedAnswerError')],
+      pages: [false, wrong(6, 'UnexpectedAnswerError')],
       contents: [{ id: 's' }, { status: 'ok' }, null, ...wrong(3, 'UnexpectedAnswerError')],
       errors: [['C', 'f'], ['C', null], ...Array(3).fill(['UNKNOWN', null])].map((rest) => [true, 500, ...rest]),
       retry_after: [7, 0, 999_999_999, ...Array(7).fill(null)],

@@ -33,6 +33,7 @@ def pages() -> object:
     wrong: list[object] = [
         {"data": [], "pagination": {"hasMore": True, "limit": 1}},
         {"data": [], "pagination": None},
+        {"data": None, "pagination": whole["pagination"]},
         {"data": []},
         {"pagination": whole["pagination"]},
         [],

@@ -81,7 +81,7 @@ def read_page(operation: PagedOperation[T], answer: Answer) -> Page[T]:
         page: Page[T] = Page(document["data"], pagination["hasMore"], pagination.get("nextCursor"))
     except (KeyError, TypeError, AttributeError):
         raise report_unexpected(answer) from None
-    if page.has_more and page.next_cursor is None:
+    if not isinstance(page.data, list) or (page.has_more and page.next_cursor is None):
         raise report_unexpected(answer)
     return page
 

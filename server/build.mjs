@@ -4,12 +4,14 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { holdBuildLock } from './build-lock.mjs';
 import { EXTERNAL_PACKAGES } from './external-packages.mjs';
 
 const ENTRIES = { main: 'server/main.ts', admin: 'server/admin.ts' };
+/** What is there when a part is built. `rm -r dist/*` leaves the stamps of both. */
+const OUTPUTS = { server: Object.keys(ENTRIES).map((name) => `dist/${name}.mjs`), next: ['.next/BUILD_ID'] };
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 const SOURCES = [
   'app',
@@ -62,14 +64,14 @@ export async function buildIfNeeded(part) {
   const stamp = `dist/.${part}-built`;
   const fingerprint = fingerprintSources();
   const isBuilt = () =>
-    existsSync(stamp) &&
-    readFileSync(stamp, 'utf8') === fingerprint &&
-    (part === 'server' || existsSync('.next/BUILD_ID'));
+    existsSync(stamp) && readFileSync(stamp, 'utf8') === fingerprint && OUTPUTS[part].every((path) => existsSync(path));
   if (isBuilt()) return;
   const release = await holdBuildLock('dist/.lock');
   try {
     // Another process may have built it in the meantime.
     if (isBuilt()) return;
+    // A build that does not end has replaced some of the output. The sources may then become again those of the last one that did.
+    rmSync(stamp, { force: true });
     await (part === 'server' ? bundleServer() : buildNext());
     writeFileSync(stamp, fingerprint);
   } finally {

@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 it('a build without the development packages says what is missing', () => {
@@ -44,6 +44,72 @@ it('a signal ends the build of Next too, which would refuse the next one meanwhi
   expect(await ended).toEqual([null, 'SIGTERM']);
   expect(() => process.kill(builder, 0)).toThrow('ESRCH');
   rmSync(directory, { recursive: true });
+});
+
+describe('a part is built again', () => {
+  let directory: string;
+  beforeAll(() => {
+    directory = mkdtempSync(join(tmpdir(), 'build-'));
+    for (const file of ['build.mjs', 'build-lock.mjs', 'external-packages.mjs'])
+      cpSync(join('server', file), join(directory, 'server', file));
+    const put = (path: string, text: string) => {
+      mkdirSync(dirname(join(directory, path)), { recursive: true });
+      writeFileSync(join(directory, path), text);
+    };
+    // Stands for both tools. It writes its output, and then fails if the sources say so.
+    const build = `
+      import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+      export function build(outputs) {
+        appendFileSync('builds', '.');
+        for (const [folder, name] of outputs) {
+          mkdirSync(folder, { recursive: true });
+          writeFileSync(folder + '/' + name, '');
+        }
+        if (readFileSync('package.json', 'utf8').includes('broken')) process.exit(1);
+      }`;
+    put('node_modules/fake/index.mjs', build);
+    put(
+      'node_modules/esbuild/index.mjs',
+      `import * as fake from '../fake/index.mjs';
+       export const build = () => fake.build([['dist', 'main.mjs'], ['dist', 'admin.mjs']]);`,
+    );
+    put('node_modules/esbuild/package.json', '{"main":"index.mjs"}');
+    put(
+      'node_modules/next/dist/bin/next',
+      "import('../../../fake/index.mjs').then(({ build }) => build([['.next', 'BUILD_ID']]))",
+    );
+  });
+  afterAll(() => rmSync(directory, { recursive: true }));
+
+  /** Makes sure that a part is built, and counts how often it was. */
+  function build(part: string, sources: string) {
+    writeFileSync(join(directory, 'package.json'), sources);
+    const script = `import { buildIfNeeded } from './server/build.mjs'; await buildIfNeeded('${part}');`;
+    const { status } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], { cwd: directory });
+    return [status, readFileSync(join(directory, 'builds'), 'utf8').length];
+  }
+
+  it.each(['server', 'next'])(
+    'if a build of other sources did not end, which left something in its place: %s',
+    (part) => {
+      writeFileSync(join(directory, 'builds'), '');
+      expect(build(part, '{}')).toEqual([0, 1]);
+      expect(build(part, '{}')).toEqual([0, 1]);
+      expect(build(part, '{"name":"broken"}')).toEqual([1, 2]);
+      expect(build(part, '{}')).toEqual([0, 3]);
+    },
+  );
+
+  it.each([
+    ['server', 'dist/admin.mjs'],
+    ['next', '.next/BUILD_ID'],
+  ])('if its output is gone: %s', (part, output) => {
+    writeFileSync(join(directory, 'builds'), '');
+    build(part, '{}');
+    writeFileSync(join(directory, 'builds'), '');
+    rmSync(join(directory, output));
+    expect(build(part, '{}')).toEqual([0, 1]);
+  });
 });
 
 it.each([[], ['mian']])('a start without a known entry says which there are: %j', (...args) => {

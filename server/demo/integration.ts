@@ -43,9 +43,23 @@ export interface Demo {
 /**
  * Loads the demo integration (plan enterprise) into a database without integrations: a few hundred sessions over 30
  * days, all through the pipeline's ingester, alert rules with the alerts that they find in these sessions, reports that the
- * engine makes of them, and a dashboard account. Returns null if integrations already exist.
+ * engine makes of them, and a dashboard account. Returns null if integrations already exist. One process at a time: another one
+ * would take what the first has made so far for left behind by a crash.
  */
-export async function loadDemoIntegration(service: Service): Promise<Demo | null> {
+export const loadDemoIntegration = (service: Service): Promise<Demo | null> =>
+  service.db.transact(
+    async (query) => {
+      await query(LOCK_DEMO, []);
+      return loadUnlessLoaded(service);
+    },
+    { isLong: true },
+  );
+
+/** Until the end of the transaction, which sends nothing while the demo is loaded. */
+const LOCK_DEMO = `
+  select set_config('idle_in_transaction_session_timeout', '0', true), pg_advisory_xact_lock(hashtext('load-demo'))`;
+
+async function loadUnlessLoaded(service: Service): Promise<Demo | null> {
   const { db } = service;
   const integrations = await listIntegrations(db);
   // The key is created last. A demo without a key was interrupted by a crash, so nobody has seen its credentials.

@@ -1,15 +1,18 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ANOMALY_TYPES } from '../../contract/findings';
-import { loadDemoIntegration } from '../../server/demo/integration';
+import { type Demo, loadDemoIntegration } from '../../server/demo/integration';
 import { waitUntil } from '../support/receiver';
 import { startTestServer, type TestServer } from '../support/server';
 import { createCaller } from '../support/staff';
 
 let server: TestServer;
 let key: string;
+let loaded: (Demo | null)[];
 beforeAll(async () => {
   server = await startTestServer();
-  ({ key } = (await loadDemoIntegration(server.service))!);
+  // As two processes that start at the same time.
+  loaded = await Promise.all([loadDemoIntegration(server.service), loadDemoIntegration(server.service)]);
+  ({ key } = loaded.find((demo) => demo !== null)!);
 });
 afterAll(() => server.stop());
 
@@ -38,4 +41,11 @@ it('the rules find each anomaly in the sessions of the demo, and texts are writt
   expect(texts.length).toBeGreaterThan(20);
   expect(texts.every(({ has_evidence }) => has_evidence)).toBe(true);
   expect(new Set(texts.map(({ is_high }) => is_high)).size).toBe(2);
+});
+
+const countSessions = async () => (await server.database.db.sql`select count(*)::int as n from sessions`)[0]!.n;
+
+it('is loaded by one of two processes that start at the same time', async () => {
+  expect(loaded.filter((demo) => demo !== null)).toHaveLength(1);
+  expect(await countSessions()).toBe(400);
 });

@@ -62,8 +62,8 @@ const LOCK_DEMO = `
 async function loadUnlessLoaded(service: Service): Promise<Demo | null> {
   const { db } = service;
   const integrations = await listIntegrations(db);
-  // The key is created last. A demo without a key was interrupted by a crash, so nobody has seen its credentials.
-  const unfinished = integrations.find(({ name, apiKeyMasked }) => name === NAME && apiKeyMasked === null);
+  const demo = integrations.find(({ name }) => name === NAME);
+  const unfinished = demo && !(await hadKey(db, demo.id)) ? demo : undefined;
   if (integrations.length > (unfinished ? 1 : 0)) return null;
   const { id } =
     unfinished ??
@@ -74,6 +74,14 @@ async function loadUnlessLoaded(service: Service): Promise<Demo | null> {
   const password = await obtainDemoStaff(db);
   const { key } = await mintKey(asOperator(db), { integrationId: id, name: 'Demo key' });
   return { id, key, email: EMAIL, password };
+}
+
+/**
+ * Whether a key was ever created: one that is revoked now counts too. The key of a demo is created last. One that never had any was
+ * interrupted by a crash, so nobody has seen its credentials.
+ */
+async function hadKey(db: Service['db'], integrationId: string): Promise<boolean> {
+  return (await db.query('select 1 from api_keys where integration_id = $1 limit 1', [integrationId])).length > 0;
 }
 
 /**

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ANOMALY_TYPES } from '../../contract/findings';
+import { asOperator } from '../../server/audit/acts';
 import { type Demo, loadDemoIntegration } from '../../server/demo/integration';
+import { revokeKey } from '../../server/domain/api-keys';
 import { waitUntil } from '../support/receiver';
 import { startTestServer, type TestServer } from '../support/server';
 import { createCaller } from '../support/staff';
@@ -47,5 +49,13 @@ const countSessions = async () => (await server.database.db.sql`select count(*):
 
 it('is loaded by one of two processes that start at the same time', async () => {
   expect(loaded.filter((demo) => demo !== null)).toHaveLength(1);
+  expect(await countSessions()).toBe(400);
+});
+
+it('is not loaded again when its key was revoked', async () => {
+  const { db } = server.service;
+  const [minted] = await db.query<{ id: string }>('select id from api_keys', []);
+  await revokeKey(asOperator(db), minted!);
+  expect(await loadDemoIntegration(server.service)).toBeNull();
   expect(await countSessions()).toBe(400);
 });

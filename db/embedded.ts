@@ -135,10 +135,11 @@ function createReviver(cluster: Cluster, port: number, log: Log): () => Promise<
   return async () => {
     const { isAlive, pid } = await readServer(cluster);
     if (isAlive || (started && !hasEnded(started)) || performance.now() < pauseUntil) return started;
-    const lastFault = started && readComplaint(await readOutput(cluster, started));
-    started = await startServer(cluster, port, pid);
+    // Before the start, which fails by itself if the directory is away.
     pauseUntil = performance.now() + pauseMs;
     pauseMs = Math.min(pauseMs * 2, RESTART_PAUSE_LIMIT_MS);
+    const lastFault = started && readComplaint(await readOutput(cluster, started));
+    started = await startServer(cluster, port, pid);
     log.warn(
       { pid: started.process.pid, port, lastFault },
       lastFault

@@ -3,10 +3,12 @@ import { once } from 'node:events';
 import {
   chmodSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
+  rmdirSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -414,6 +416,25 @@ describe('the embedded Postgres', () => {
     writeFileSync(settings, intact);
     const readAgain = () => readFact(user.url).catch(() => null);
     await expect.poll(readAgain).toBe(42);
+    await expectUsers(user.url, 1);
+    await user.stop();
+  });
+
+  it('makes longer and longer pauses also if its directory is away', async () => {
+    const user = await start();
+    await writeFact(user.url);
+    const log = join(dataDir, 'postgres.log');
+    rmSync(log);
+    // What cannot be opened, as if a volume were gone.
+    mkdirSync(log);
+    process.kill(postmasterPid(), 'SIGKILL');
+    const failures = () => logged.filter(({ text }) => text.startsWith('could not restart'));
+    await expect.poll(() => failures().length).toBeGreaterThanOrEqual(4);
+    const [first, , , fourth] = failures();
+    // The pauses are 0.2, 0.4 and 0.8 s.
+    expect(fourth!.atMs - first!.atMs).toBeGreaterThanOrEqual(1_400);
+    rmdirSync(log);
+    await expect.poll(() => readFact(user.url).catch(() => null)).toBe(42);
     await expectUsers(user.url, 1);
     await user.stop();
   });

@@ -89,29 +89,29 @@ async function joinServer(
   log: Log,
   signal?: AbortSignal,
 ): Promise<{ port: number; reference: Reference }> {
-  const startedAt = Date.now();
+  const startedAt = performance.now();
   let started: Started | undefined;
   let retryUntil: number | undefined;
   try {
-    for (let attempt = 0; Date.now() < startedAt + READY_LIMIT_MS; await sleep(POLL_MS)) {
-      if (Date.now() >= startedAt + ABORTABLE_AFTER_MS) signal?.throwIfAborted();
+    for (let attempt = 0; performance.now() < startedAt + READY_LIMIT_MS; await sleep(POLL_MS)) {
+      if (performance.now() >= startedAt + ABORTABLE_AFTER_MS) signal?.throwIfAborted();
       const { isAlive, isReady, pid, port } = await readServer(cluster);
       if (isAlive) {
         const reference = isReady ? await acquire(cluster, port, log) : undefined;
         if (!reference) continue;
         const message =
           pid === started?.process.pid ? 'embedded Postgres started' : 'reusing running embedded Postgres';
-        log.info({ pid, port, durationMs: Date.now() - startedAt }, message);
+        log.info({ pid, port, durationMs: Math.round(performance.now() - startedAt) }, message);
         return { port, reference };
       }
       if (!started) {
         started = await startServer(cluster, choosePort(cluster, attempt++), pid);
       } else if (hasEnded(started)) {
         const output = await readOutput(cluster, started);
-        retryUntil ??= Date.now() + RETRY_LIMIT_MS;
+        retryUntil ??= performance.now() + RETRY_LIMIT_MS;
         const isLocked = started.process.exitCode === LOCKED_EXIT_CODE;
         const isTemporary = isLocked || TEMPORARY.some((sign) => output.includes(sign));
-        if (!isTemporary || Date.now() >= retryUntil)
+        if (!isTemporary || performance.now() >= retryUntil)
           throw new Error(isLocked ? LOCKED : output || 'postgres exited without output');
         started = undefined;
         await sleep(RETRY_PAUSE_MS);

@@ -19,7 +19,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import postgres from 'postgres';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { startEmbeddedDatabase } from '../../db/embedded';
 import { chooseCacheMib, readMemory } from '../../db/embedded-server';
 import { bundleChildScript, type ChildScript } from '../support/child-script';
@@ -437,6 +437,20 @@ describe('the embedded Postgres', () => {
     await expect.poll(() => readFact(user.url).catch(() => null)).toBe(42);
     await expectUsers(user.url, 1);
     await user.stop();
+  });
+
+  it('starts while the clock is set, as when a machine without one asks the network for the time', async () => {
+    const read = Date.now;
+    let aheadMs = 0;
+    vi.spyOn(Date, 'now').mockImplementation(() => {
+      aheadMs += 3_600_000;
+      return read() + aheadMs;
+    });
+    try {
+      await (await start()).stop();
+    } finally {
+      vi.restoreAllMocks();
+    }
   });
 
   it.each([

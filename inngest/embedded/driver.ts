@@ -121,8 +121,17 @@ function failedEvent(job: Job, run: Run, fn: EngineFunction, error: StepError): 
 
 const AWAY_CODES = new Set([
   ...['57P01', '57P02', '57P03', '57P04', '57P05', '57014', '25P03', '25P04'],
-  ...['25006', '53100', '53200', '53300', '40001', '40P01'],
-  ...['CONNECTION_CLOSED', 'CONNECTION_DESTROYED', 'CONNECT_TIMEOUT', 'DATABASE_AWAY', 'DATABASE_BUSY'],
+  ...['25006', '53100', '53200', '53300', '40001', '40P01', '55P03'],
+  // The database was removed (a backup is being restored), or its password was changed.
+  ...['3D000', '28P01', '28000'],
+  ...[
+    'CONNECTION_CLOSED',
+    'CONNECTION_DESTROYED',
+    'CONNECTION_ENDED',
+    'CONNECT_TIMEOUT',
+    'DATABASE_AWAY',
+    'DATABASE_BUSY',
+  ],
 ]);
 /** SQLSTATE class 08 (connection exception), and error codes of the system. */
 const AWAY_CLASS = /^(?:08...|E[A-Z]+)$/;

@@ -79,6 +79,35 @@ export function registerDatabaseFaultTests(): void {
       await eventually(() => expect(calls).toEqual([1, 2, 3]), 300);
     });
 
+    it('records once what ended while the lock of another transaction kept it from being recorded', async () => {
+      const impatient = postgres(databaseUrl, {
+        ...{ max: 4, fetch_types: false, onnotice: () => {} },
+        connection: { lock_timeout: 50 },
+      });
+      cleanups.push(() => impatient.end({ timeout: 1 }));
+      const other = await sql.reserve();
+      let calls = 0;
+      const { client } = await startApp(
+        { url: databaseUrl, sql: impatient },
+        (client) => [
+          client.createFunction({ id: 'f', triggers: [{ event: 'go' }] }, async () => {
+            if (++calls > 1) return;
+            await other`begin`;
+            await other`select from engine.run for update`;
+          }),
+        ],
+        {},
+        cleanups,
+      );
+      await client.send({ name: 'go' });
+      await eventually(() => expect(calls).toBe(1));
+      await delay(500);
+      await other`commit`;
+      other.release();
+      await eventually(async () => expect(await countRuns()).toBe(0));
+      expect(calls).toBe(1);
+    });
+
     it('survives that the database ends connections that the engine is closing', async () => {
       const { port, hostname } = new URL(databaseUrl);
       // Does not pass on that a client leaves, so that the database still has something to say to it.

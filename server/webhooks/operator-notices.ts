@@ -77,6 +77,7 @@ export function createOperatorNotices({
   return {
     async tell() {
       try {
+        await db.query(WITHDRAW, []);
         await noteChanges();
         await Promise.all((await db.query<Notice>(CLAIM, [])).map(send));
       } catch (error) {
@@ -164,6 +165,20 @@ const NOTE = `
      where s.integration_id = c."integrationId" and s.id = c."subscriptionId")
   insert into operator_notices (integration_id, id, subscription_id, payload)
   select "integrationId", id, "subscriptionId", payload from changed where payload is not null`;
+
+/**
+ * Withdraws notices that nobody has sent for an hour, as without an address in the settings: the state has perhaps changed since. What
+ * was told before them counts again, so that the present state is told if it is another one.
+ */
+const WITHDRAW = `
+  with stale as (
+    delete from operator_notices where next_attempt_at < now() - interval '1 hour'
+    returning integration_id, id, subscription_id, payload),
+  earliest as (
+    select distinct on (integration_id, subscription_id) integration_id, subscription_id, payload::json ->> 'previousState' as state
+      from stale order by integration_id, subscription_id, id)
+  update webhook_subscriptions s set told_state = e.state from earliest e
+   where s.integration_id = e.integration_id and s.id = e.subscription_id`;
 
 /** Until the next attempt is due, a notice belongs to the process that claimed it. */
 const CLAIM = `

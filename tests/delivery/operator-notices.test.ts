@@ -118,6 +118,35 @@ it('is told again if the address did not take it, a bounded number of times, and
   expect(await server.database.db.sql`select 1 from operator_notices`).toHaveLength(0);
 });
 
+it('is told of the present state alone, if nobody could tell for a while, as without an address in the settings', async () => {
+  const { sql } = server.database.db;
+  const forget = () => sql`update operator_notices set next_attempt_at = now() - interval '2 hours'`;
+  operator.answer = () => 503;
+  await subscribe();
+  receiver.answer = () => 500;
+  await send(1);
+  await tell();
+  await forget();
+  operator.received.length = 0;
+  operator.answer = () => 200;
+  await tell();
+  expect(states()).toEqual(['failing']);
+  // Delivers again, of which the operator is not told, and fails again.
+  operator.answer = () => 503;
+  receiver.answer = () => 200;
+  await send(1);
+  await tell();
+  expect(states().at(-1)).toBe('recovered');
+  await forget();
+  receiver.answer = () => 500;
+  await send(1);
+  operator.received.length = 0;
+  operator.answer = () => 200;
+  await tell();
+  expect(states()).toEqual([]);
+  expect(await sql`select 1 from operator_notices`).toHaveLength(0);
+});
+
 it('is told by itself within seconds', async () => {
   await server.service.dispatcher.requestSweep();
   await subscribe();

@@ -54,13 +54,13 @@ export async function obtainSecretFile(
 
 /**
  * Reads the generated APP_SECRET, or creates it. Throws a SettingError if its file is damaged, or if it is gone although something is
- * sealed with it: a new one could not read what is stored.
+ * sealed or hashed with it: a new one could not read what is stored.
  */
 export async function obtainAppSecret(dataDir: string, isSealed: () => Promise<boolean>): Promise<Buffer> {
   const path = join(dataDir, 'app-secret');
   if (!(await exists(path)) && (await isSealed()))
     throw new SettingError(
-      `DATA_DIR: ${path} is missing, and webhook or identity secrets need it; restore it, or put 32 new bytes in base64 there and rotate them`,
+      `DATA_DIR: ${path} is missing, and webhook or identity secrets or erased users need it; restore it, or put 32 new bytes in base64 there, rotate these secrets and erase these users again`,
     );
   const secret = Buffer.from(await obtainSecretFile(dataDir, 'app-secret', 'base64'), 'base64');
   if (secret.length === 32) return secret;

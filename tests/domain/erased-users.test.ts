@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Query } from '../../db/client';
+import { hasSealedSecrets } from '../../db/sealed-secrets';
 import { findErasedUsers, hashUser, makeUserKey, type UserKey } from '../../server/domain/erased-users';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 
@@ -16,6 +17,12 @@ afterAll(() => database.drop());
 const erase = (user: UserKey) => database.db.sql`
   insert into user_erasures (integration_id, id, user_hash, refused_until, position, counts)
   values (${user.integrationId}, ${`era-${user.userId}`}, decode(${hashUser(KEY, user)}, 'hex'), now() + interval '1 day', '{}', '{}')`;
+
+it('their hashes need the APP_SECRET: a data directory that has lost it gets no other one', async () => {
+  expect(await hasSealedSecrets(database.url)).toBe(false);
+  await erase({ integrationId: 'third', userId: 'ada' });
+  expect(await hasSealedSecrets(database.url)).toBe(true);
+});
 
 describe('the erased ones of some users', () => {
   const ada = { integrationId: 'one', userId: 'ada' };

@@ -319,7 +319,7 @@ describe('an invalid setting', () => {
     const list = ['integration', 'list', '--json'];
     expect(await runAdmin(dataDir, list)).toMatchObject({
       ...{ code: 1, stdout: '' },
-      stderr: `DATA_DIR: ${lost} is missing, and webhook or identity secrets need it; restore it, or put 32 new bytes in base64 there and rotate them\n`,
+      stderr: `DATA_DIR: ${lost} is missing, and webhook or identity secrets or erased users need it; restore it, or put 32 new bytes in base64 there, rotate these secrets and erase these users again\n`,
     });
     expect(existsSync(lost)).toBe(false);
     await writeFile(lost, randomBytes(32).toString('base64'));

@@ -30,7 +30,14 @@ const CONNECTION_BACKLOG = 4_096;
  */
 async function start(env: Env, log: Logger, signal: AbortSignal): Promise<{ stop(): Promise<void> }> {
   const runtime = await prepareRuntime(env, log, signal);
-  const service = obtainService(() => createService(runtime.options));
+  let service: Service;
+  try {
+    service = obtainService(() => createService(runtime.options));
+  } catch (error) {
+    // A setting may name a file that cannot be read.
+    await runtime.embedded?.stop();
+    throw error;
+  }
   let showDashboard = () => {};
   const dashboard = new Promise<void>((resolve) => {
     showDashboard = resolve;

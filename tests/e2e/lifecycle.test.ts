@@ -125,6 +125,14 @@ describe('a first start', () => {
     await waitForNoPostgres(dataDir, 0);
   });
 
+  it('that finds a file of a setting missing says so in one line and stops its Postgres', async () => {
+    const dataDir = await makeDataDir();
+    const ended = await spawnProduct(dataDir, { PORT: '0', GEOIP_DATABASE: '/nowhere' }).endWithin();
+    expect(ended).toMatchObject({ code: 1, stdout: '' });
+    expect(readLines(ended)).toEqual([expect.stringMatching(/^GEOIP_DATABASE: cannot be read/)]);
+    await waitForNoPostgres(dataDir, 0);
+  });
+
   it('that is interrupted shows the demo key, which the start before could not, leaves nothing running, and the next start works', async () => {
     const port = String(await findFreePort());
     const interrupted = spawnProduct(dataDir, { PORT: port });

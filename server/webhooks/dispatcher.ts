@@ -175,7 +175,8 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
   /** Removes an idle drain that has no run. If more deliveries may be due, wakes a new run. */
   function leaveDrain(key: SubscriptionKey, drain: Drain) {
     if (drain.isRunning) return;
-    if (drain.isIdle) drains.delete(writeSubscriptionKey(key));
+    // A drain may leave twice: when its last attempt is recorded, and when its run ends. The next one may exist by then.
+    if (drain.isIdle && drains.get(writeSubscriptionKey(key)) === drain) drains.delete(writeSubscriptionKey(key));
     if (drain.mayHaveMore && drain.hasPlace && !isStopping) publisher.publish([key]);
   }
 

@@ -1,10 +1,16 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { openDatabase } from '../../db/client';
+import { openDatabase, type Query } from '../../db/client';
+import { openSession } from '../../db/session';
 import { type AttemptRecord, claimDueAttempts, sweepDeliveries } from '../../server/webhooks/deliveries';
+import { createDispatcher } from '../../server/webhooks/dispatcher';
+import type { PostResult } from '../../server/webhooks/http-client';
+import { LeasePresence } from '../../server/webhooks/lease-presence';
 import { createPublisher } from '../../server/webhooks/publisher';
 import { createRecorder } from '../../server/webhooks/recorder';
 import { scoredSession } from '../support/facts';
+import { createGate } from '../support/gate';
 import { countRead, explainStatement } from '../support/plans';
 import { startTestServer, type TestServer } from '../support/server';
 import { createCaller } from '../support/staff';
@@ -160,6 +166,45 @@ it('the engine is told of what a sweep found, but not of what a drain of this pr
   await republish([key, drained]);
   expect(wakeDrain).toHaveBeenCalledTimes(3);
   expect(sendDue).toHaveBeenCalledExactlyOnceWith([key]);
+});
+
+it('a drain that has left does not take the next one of its subscription with it', async () => {
+  const { service } = server;
+  await sql()`
+    insert into domain_events (integration_id, id, type, natural_key, payload)
+    values (${key.integrationId}, 'evt-1', 'BotDetected', 'key-1', '{}')`;
+  await sql()`
+    insert into webhook_deliveries (integration_id, id, subscription_id, event_id, next_attempt_at)
+    values (${key.integrationId}, 'dlv-1', ${key.subscriptionId}, 'evt-1', now())`;
+  const [answered, cleared] = [createGate(), createGate()];
+  const gone: PostResult = { kind: 'response', status: 410, address: '127.0.0.1', retryAfter: null };
+  let isSecond = false;
+  const query: Query = (text, parameters) =>
+    isSecond && text.includes('nudged_at = null') ? cleared.opened.then(() => []) : service.db.query(text, parameters);
+  const sendDue = vi.fn(async () => {});
+  const post = vi.fn(() => answered.opened.then(() => gone));
+  const dispatcher = createDispatcher({
+    ...{ db: { ...service.db, query }, log: service.log, secrets: service.secrets },
+    ...{ client: { ...service.webhookClient, post }, timeoutMs: 30_000, retryDelaysMs: [0, 0, 0, 0, 0, 0] },
+    messages: { sendDue, sendWakeUps: async () => {}, sendSweep: async () => {} },
+    presence: new LeasePresence({ openSession: () => openSession(server.database.url, () => {}), log: service.log }),
+    onAttempt: () => {},
+    // The second run begins in the turn in which the first one learns that its attempt has ended.
+    onFailed: cleared.open,
+    isLongLived: false,
+  });
+  const first = dispatcher.drainSubscription(key);
+  await expect.poll(() => post.mock.calls.length).toBe(1);
+  // Until the run is over, and only the attempt is left.
+  await sleep(2_500);
+  isSecond = true;
+  const second = dispatcher.drainSubscription(key);
+  answered.open();
+  await first;
+  await dispatcher.publisher.republish([key]);
+  expect(sendDue).not.toHaveBeenCalled();
+  await dispatcher.stop(0);
+  await second;
 });
 
 describe('a place that a drain reserves for a new delivery', () => {

@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { DrizzleQueryError } from 'drizzle-orm/errors';
 import { build } from 'esbuild';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { serializeError } from '../../server/platform/log';
 import { escapeControls, escapeLines } from '../../server/platform/terminal';
 
@@ -36,25 +36,32 @@ describe('an error in the log', () => {
   });
 });
 
+let directory: string;
+let scripts = 0;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'bundle-'));
+  await symlink(resolve('node_modules'), join(directory, 'node_modules'));
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+/** Bundles code for a process. Answers the path of its script. */
+async function bundle(code: string): Promise<string> {
+  const outfile = join(directory, `bundle-${++scripts}.mjs`);
+  await build({
+    stdin: { contents: code, sourcefile: 'logging.ts', loader: 'ts', resolveDir: process.cwd() },
+    ...{ outfile, bundle: true, packages: 'external', platform: 'node', format: 'esm', sourcemap: true },
+  });
+  return outfile;
+}
+
 it('a stack in the log names the lines of the sources, not those of the bundle', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'bundle-'));
-  try {
-    const source = `
-      import { serializeError } from './server/platform/log.ts';
-      const fail = () => { throw new Error('boom'); };
-      try { fail(); } catch (error) { console.log(serializeError(error).stack); }`;
-    const outfile = join(directory, 'bundle.mjs');
-    await build({
-      stdin: { contents: source, sourcefile: 'failing.ts', loader: 'ts', resolveDir: process.cwd() },
-      ...{ outfile, bundle: true, packages: 'external', platform: 'node', format: 'esm', sourcemap: true },
-    });
-    await symlink(resolve('node_modules'), join(directory, 'node_modules'));
-    const { stdout } = await promisify(execFile)(process.execPath, [outfile]);
-    expect(stdout).toMatch(/^Error: boom\n {4}at fail \(.*failing\.ts:3:34\)\n/);
-    expect(stdout).not.toContain('bundle.mjs:');
-  } finally {
-    await rm(directory, { recursive: true });
-  }
+  const script = await bundle(`
+    import { serializeError } from './server/platform/log.ts';
+    const fail = () => { throw new Error('boom'); };
+    try { fail(); } catch (error) { console.log(serializeError(error).stack); }`);
+  const { stdout } = await promisify(execFile)(process.execPath, [script]);
+  expect(stdout).toMatch(/^Error: boom\n {4}at fail \(.*logging\.ts:3:32\)\n/);
+  expect(stdout).not.toContain('.mjs:');
 });
 
 /** Logs a line, then more once stdin ends, and then ends by itself. */
@@ -71,10 +78,13 @@ const makeLogging = (format: string) => `
   });
 `;
 
-const loggingArgs = (format: string) => ['--import', 'tsx', '--input-type=module', '--eval', makeLogging(format)];
-const startLogging = () => spawn(process.execPath, loggingArgs('json'));
-
 describe('the log of a process', () => {
+  const script = new Map<string, string>();
+  beforeAll(async () => {
+    for (const format of ['json', 'pretty']) script.set(format, await bundle(makeLogging(format)));
+  });
+  const startLogging = () => spawn(process.execPath, [script.get('json')!]);
+
   it('is written while the process runs, and completely when it ends', async () => {
     const logging = startLogging();
     let text = '';
@@ -90,7 +100,7 @@ describe('the log of a process', () => {
   describe.runIf(existsSync('/dev/full'))('on a disk that is full', () => {
     it.each(['json', 'pretty'])('does not end the process, in the format %s', async (format) => {
       const full = openSync('/dev/full', 'w');
-      const logging = spawn(process.execPath, loggingArgs(format), { stdio: ['pipe', 'ignore', full] });
+      const logging = spawn(process.execPath, [script.get(format)!], { stdio: ['pipe', 'ignore', full] });
       closeSync(full);
       logging.stdin!.end();
       expect(await once(logging, 'exit')).toEqual([0, null]);
@@ -136,7 +146,7 @@ describe('control characters', () => {
       console.log('%s of %d', text, 2);
       process.emitWarning(text);
     `;
-    const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', code]);
+    const child = spawn(process.execPath, [await bundle(code)]);
     const read = { out: '', err: '' };
     child.stdout.setEncoding('utf8').on('data', (text) => (read.out += text));
     child.stderr.setEncoding('utf8').on('data', (text) => (read.err += text));
@@ -163,7 +173,7 @@ it('what Next prints of an outage of the database is no fault of ours', async ()
     for (const code of ['DATABASE_AWAY', 'ECONNREFUSED', '23505']) console.error(fail(code));
     console.warn(fail('DATABASE_AWAY'));
   `;
-  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', code]);
+  const child = spawn(process.execPath, [await bundle(code)]);
   let read = '';
   child.stderr.setEncoding('utf8').on('data', (text) => (read += text));
   expect(await once(child, 'close')).toEqual([0, null]);
@@ -181,7 +191,7 @@ it.each(['json', 'pretty'])('the format %s says why a query failed, without its 
     const failed = Object.assign(new Error('params: hunter2', { cause }), { query: 'update x', params: ['hunter2'] });
     createLogger({ LOG_LEVEL: 'info', LOG_FORMAT: '${format}' }).error({ err: failed }, 'a call failed');
   `;
-  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', code]);
+  const child = spawn(process.execPath, [await bundle(code)]);
   let read = '';
   child.stderr.setEncoding('utf8').on('data', (text) => (read += text));
   expect(await once(child, 'close')).toEqual([0, null]);

@@ -29,7 +29,7 @@ const forAll = (
     fc.property(duration, counts, (seconds, counted) =>
       check(buildTimeline(START, seconds, stretchOf(seconds), counted), counted, seconds),
     ),
-    { numRuns: 500 },
+    { numRuns: 100 },
   );
 
 describe('buildTimeline', () => {

@@ -65,6 +65,7 @@ ${writeTable(['table', 'columns', 'what happens'], rows)}
 <!-- End of the columns. -->`;
     const page = readFileSync('docs/privacy.md', 'utf8');
     const expected = page.replace(/<!-- Generated: the columns.*<!-- End of the columns. -->/s, () => section);
+    expect(expected).toContain(section);
     await expect(expected).toMatchFileSnapshot('../../docs/privacy.md');
   });
 });

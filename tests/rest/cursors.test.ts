@@ -76,20 +76,13 @@ describe('a cursor', () => {
     }
   });
 
-  const ROUTES = [
-    '/v1/sessions?status=Scored',
-    '/v1/sessions/s-0/events',
-    '/v1/users',
-    '/v1/users/u/sessions',
-    '/v1/courses',
-    '/v1/audit-log',
-    '/v1/webhook-events',
-  ];
+  /** One of times and one of numbers. All lists read their cursors with one function. */
+  const FORMS = ['/v1/sessions?status=Scored', '/v1/sessions/s-0/events'];
 
   const expectAllRefused = (path: string, others: string[]) =>
     Promise.all(others.map((other) => expectRefused(customer, path, other)));
 
-  it.each(ROUTES)('of %s is refused if any one character changes', async (path) => {
+  it.each(FORMS)('of %s is refused if any one character changes', async (path) => {
     const cursor = cursors.get(path)!;
     for (const [n, character] of [...cursor].entries()) {
       const at = ALPHABET.indexOf(character);
@@ -101,7 +94,7 @@ describe('a cursor', () => {
     }
   });
 
-  it.each(ROUTES)('of %s is refused if it is cut anywhere, longer or doubled', async (path) => {
+  it.each(FORMS)('of %s is refused if it is cut anywhere, longer or doubled', async (path) => {
     const cursor = cursors.get(path)!;
     const cut = [...cursor].map((_, n) => cursor.slice(0, n));
     const more = ['A', '=', '==', ' ', '\n', '.', '+', '\0', 'AAAA', cursor, '😀', 'A'.repeat(2_048)];

@@ -203,7 +203,7 @@ async function expectWalk(
 const sizes = fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 3 });
 const budgets = fc.integer({ min: 1, max: 15 });
 const specs = fc.array(row, { minLength: 20, maxLength: 50 });
-const settings = { numRuns: 25, endOnFailure: true };
+const settings = { numRuns: 10, endOnFailure: true };
 
 describe('a list of sessions under a budget', () => {
   it('misses nothing, repeats nothing and ends, with any filters', async () => {

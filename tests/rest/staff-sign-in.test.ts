@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { asOperator } from '../../server/audit/acts';
 import {
@@ -12,6 +11,7 @@ import {
 } from '../../server/auth/accounts';
 import { pruneTries } from '../../server/auth/tries';
 import { beginWindow } from '../support/clock-window';
+import { waitForLocks } from '../support/database';
 import type { TestServer } from '../support/server';
 import {
   createStaffClient,
@@ -67,15 +67,15 @@ describe('sign-in', () => {
   ])('that is under way when %s opens no session', async (_, change) => {
     const { id, email } = await createAccount();
     let signingIn: ReturnType<typeof trySignIn> | undefined;
-    await server.database.db.sql.begin(async (tx) => {
+    const { sql } = server.database.db;
+    await sql.begin(async (tx) => {
       await tx`update staff set ${tx(change)} where id = ${id}`;
       signingIn = trySignIn(server, { email, password: PASSWORD });
-      // By then it has verified the password and waits, or has opened its session.
-      await sleep(1_000);
+      // It has verified the password and waits, or has opened its session.
+      await Promise.race([signingIn, waitForLocks(sql, 1)]);
     });
     expect((await signingIn!).status).toBe(401);
-    const sessions = await server.database.db.sql`select from staff_sessions where staff_id = ${id}`;
-    expect(sessions).toHaveLength(0);
+    expect(await sql`select from staff_sessions where staff_id = ${id}`).toHaveLength(0);
   });
 
   it('sets a cookie that no script reads and no other site sends, Secure if the product is deployed', async () => {

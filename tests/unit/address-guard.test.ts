@@ -337,6 +337,7 @@ describe('properties', () => {
     const mixed = fc.array(fc.oneof(piece, noise)).map((pieces) => pieces.join(''));
     const hosted = fc
       .oneof(
+        fc.constantFrom(...words('8.8.8.8 134744072 0x8.8.8.8 [2606:4700::1111] [::ffff:8.8.8.8] 010.1.1.1')),
         fc.array(piece).map((pieces) => pieces.join('')),
         noise,
       )

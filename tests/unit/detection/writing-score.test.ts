@@ -287,6 +287,8 @@ describe('a score', () => {
           .map((fields) => [code, step10, ...fields]),
       );
     const common = { v: 1, k: `site_${'a'.repeat(24)}`, s: 'a'.repeat(32), d: 'b'.repeat(16) };
+    // Something that has words, so that the rest may spoil their number.
+    const written = writers.compose(new WrittenPage(), 400).send();
     const numbers = new Set<number>();
     let scores = 0;
     fc.assert(
@@ -301,7 +303,9 @@ describe('a score', () => {
             });
             return beacon ? [{ ...beacon, events: packNumbers(beacon.ev), receivedAtMs }] : [];
           });
-          for (const { aiScore, wordCount, evidence } of scoreWriting(batches)) {
+          const last = written.at(-1)!;
+          const further = batches.map((batch): TraceBatch => ({ ...batch, d: last.d, n: last.n + 1 + batch.n }));
+          for (const { aiScore, wordCount, evidence } of [batches, [...written, ...further]].flatMap(scoreWriting)) {
             scores++;
             expect(aiScore).toBeGreaterThanOrEqual(0.1);
             expect(aiScore).toBeLessThan(1);
@@ -313,6 +317,7 @@ describe('a score', () => {
       { numRuns: 400 },
     );
     expect(scores).toBeGreaterThan(10);
+    expect(numbers.size).toBeGreaterThan(1);
     for (const wordCount of numbers) expect(Number.isInteger(wordCount) && wordCount >= 0).toBe(true);
   });
 });

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createRandom } from '../../../server/demo/session-facts';
 import { closed, scored, scoredSession, secondsAgo, started } from '../../support/facts';
-import type { TestServer } from '../../support/server';
 import {
   accept,
   countSessions,
@@ -63,25 +62,6 @@ export function registerOverlapTests(): void {
         expect(await readDetections(tenant, id)).toHaveLength(1);
       }
       expect(await readDetections(tenant)).toHaveLength(SESSIONS);
-    });
-
-    it('that send the same new sessions in opposite orders, to two servers, do not block each other', async () => {
-      for (let round = 0; round < 30; round++) {
-        const tenant = await server.createTenant();
-        const ids = Array.from({ length: 160 }, (_, n) => `s-${n}`);
-        const send = (on: TestServer, order: string[]) =>
-          on.ingest(
-            tenant.id,
-            order.flatMap((id) => scoredSession(0.9, id).facts),
-          );
-        const answers = await Promise.all([send(server, ids), send(second, ids.toReversed())]);
-        expect(answers.map(({ status, body }) => [status, body.error])).toEqual([
-          [200, undefined],
-          [200, undefined],
-        ]);
-        expect(await countSessions(tenant)).toBe(160);
-        expect(await readDetections(tenant)).toHaveLength(160);
-      }
     });
 
     it('of many tenants at once keep their rows apart', async () => {

@@ -7,6 +7,8 @@ import { createIntegration } from '../../server/domain/integrations';
 import { createKeyVerifier } from '../../server/domain/key-verifier';
 import { beginWindow } from '../support/clock-window';
 import { createTestDatabase, type TestDatabase } from '../support/database';
+import { createGate } from '../support/gate';
+import { waitUntil } from '../support/receiver';
 
 const LIMIT = 1_000;
 const quotas = {
@@ -53,18 +55,21 @@ describe('requests with one key at the same time', () => {
   });
 
   it('are never verified by a statement that began before they came', async () => {
-    // The answer of each statement is late, as on a slow network.
+    // Answers are late, as on a slow network.
+    let answered = 0;
+    const arrive = createGate();
     const { id, verify } = await prepare((query) => async (text, parameters) => {
       const rows = await query(text, parameters);
-      await sleep(100);
+      answered++;
+      await arrive.opened;
       return rows as never;
     });
     const first = verify();
-    await sleep(50);
+    await waitUntil(() => answered === 1);
     await revokeKey(asOperator(database.db), { id });
-    expect([(await first)?.keyId, await verify()]).toEqual([id, null]);
-    const [before, after] = await Promise.all([verify(), sleep(50).then(verify)]);
-    expect([before, after]).toEqual([null, null]);
+    const second = verify();
+    arrive.open();
+    expect([(await first)?.keyId, await second]).toEqual([id, null]);
   });
 
   it('do not wait for long behind a connection that does not answer', async () => {

@@ -1,7 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Database, openDatabase } from '../../db/client';
-import { createTestDatabase, type TestDatabase } from '../support/database';
+import { createTestDatabase, type TestDatabase, waitForLocks } from '../support/database';
 
 const PID = 'select pg_backend_pid() as pid';
 /** Answers when nobody holds the lock. */
@@ -47,7 +46,7 @@ describe('look-ups', () => {
     const slow = await open(1).transact(async (query) => {
       await query(LOCKED_PID, []);
       const locked = findPid(lookUp, LOCKED_PID);
-      await sleep(50);
+      await waitForLocks(database.db.sql, 1);
       expect(await findPids(5, lookUp)).not.toContain(usual);
       // In an object, because a promise would be awaited while the lock is held.
       return { locked };

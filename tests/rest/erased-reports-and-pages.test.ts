@@ -35,8 +35,8 @@ describe('a report', () => {
     const customer = await createAda();
     const { db } = server.database;
     const make = (input: object) => makeReport(customer, input);
-    const named = await make({ template: 'sessions', format: 'csv', days: 7 });
-    const pdf = await make({ template: 'sessions', format: 'pdf', days: 7 });
+    await make({ template: 'sessions', format: 'csv', days: 7 });
+    await make({ template: 'sessions', format: 'pdf', days: 7 });
     await customer.accept([
       facts.started('s9'),
       facts.correlated('s9', 'carl', { user: { id: 'carl', name: 'Carl' } }),
@@ -72,7 +72,6 @@ describe('a report', () => {
     const chunks =
       await db.sql`select distinct report_id as id from report_chunks where integration_id = ${customer.id}`;
     expect(chunks.map(({ id }) => id).sort()).toEqual(kept);
-    for (const gone of [named, pdf, split, lost]) expect(kept).not.toContain(gone);
   });
 
   it('waits for its store, because its file may name the user', async () => {

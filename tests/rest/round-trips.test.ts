@@ -8,10 +8,10 @@ import { recordStatements, type Statement } from '../support/statements';
 import { IN_VOLUME, loadVolumes } from '../support/volume';
 
 // What a reading request costs the database: how many statements, and what each reads, for a tenant of 12,000 sessions
-// among five times as many of others.
+// among twice as many of others.
 
 const SESSIONS = 12_000;
-const OTHERS = 10;
+const OTHERS = 4;
 const SESSIONS_OF_EACH = 6_000;
 /** The look-up of the key, which counts the request too, is not included. */
 const MAX_STATEMENTS = 2;
@@ -178,8 +178,9 @@ describe('a reading statement', () => {
     const found = (await server.call('GET', path, { key })).body.data.length;
     expect(found).toBeGreaterThan(5);
     expect(found).toBeLessThan(100);
-    const [{ nodes } = { nodes: [] }] = await explain(path);
-    const read = scansOf(nodes, ['sessions']).reduce((total, node) => total + countRead(node), 0);
+    const [plan] = await explain(path);
+    const read = scansOf(plan!.nodes, ['sessions']).reduce((total, node) => total + countRead(node), 0);
+    expect(read).toBeGreaterThanOrEqual(found);
     expect(read).toBeLessThanOrEqual(2 * found);
   });
 });

@@ -10,6 +10,7 @@ import { cleanups, countRuns, databaseUrl, exitOf, kill, notes, sql, startChild,
 export function registerProcessTests(): void {
   describe('several processes', () => {
     it('start at the same time on an empty database', async () => {
+      await sql`drop schema engine, graphile_worker cascade`;
       await Promise.all([1, 2, 3, 4].map(() => startTestApp(() => [])));
       expect((await sql`select from engine.process`).length).toBe(4);
     });

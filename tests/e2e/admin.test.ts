@@ -72,17 +72,15 @@ describe('without a running server, a command starts the embedded database and s
     expect(await findPostgres(dataDir)).toBeNull();
   });
 
-  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
-    'a command that is interrupted by %s stops it too',
-    async (signal) => {
-      const fresh = await makeDataDir();
-      const command = spawnAdmin(fresh, ['integration', 'list'], settings());
-      await waitUntil(async () => (await findPostgres(fresh)) !== null);
-      command.signalGroup(signal);
-      expect(await command.endWithin()).toMatchObject({ code: 1, stdout: '', stderr: 'interrupted\n' });
-      expect(await findPostgres(fresh)).toBeNull();
-    },
-  );
+  // lifecycle.test.ts has SIGINT.
+  it.each(['SIGTERM', 'SIGHUP'] as const)('a command that is interrupted by %s stops it too', async (signal) => {
+    const fresh = await makeDataDir();
+    const command = spawnAdmin(fresh, ['integration', 'list'], settings());
+    await waitUntil(async () => (await findPostgres(fresh)) !== null);
+    command.signalGroup(signal);
+    expect(await command.endWithin()).toMatchObject({ code: 1, stdout: '', stderr: 'interrupted\n' });
+    expect(await findPostgres(fresh)).toBeNull();
+  });
 
   it.runIf(existsSync('/dev/full'))(
     'a command whose answer cannot be written fails: it may be a key that nobody sees again',

@@ -1,5 +1,5 @@
 import { chromium } from 'playwright-core';
-import { launchOptions } from '../support/browser.mjs';
+import { launchOptions, requireHeadlessShell } from '../support/browser.mjs';
 import { prepareBrowser, preparePixelHost } from '../support/pixel-host';
 import { registerEventRules } from './pixel/events';
 import { registerLmsRules } from './pixel/lms';
@@ -9,10 +9,11 @@ import { registerSendingRules } from './pixel/sending';
 import { registerSessionRules } from './pixel/sessions';
 import { registerWritingRules } from './pixel/writing';
 
-// What the pixel does in Chromium. All of its rules share one browser; each test has a separate context.
+// What the pixel does in Chromium. All of its rules share one browser; each test has a separate context. None needs a window, which
+// takes half of the CPU time; pixel-browsers.test.ts has the Chromium with windows.
 
 const host = preparePixelHost();
-const browser = prepareBrowser(() => chromium.launch(launchOptions()));
+const browser = prepareBrowser(() => chromium.launch({ ...launchOptions(), executablePath: requireHeadlessShell() }));
 
 for (const register of [
   ...[registerEventRules, registerPageRules, registerSendingRules, registerSessionRules],

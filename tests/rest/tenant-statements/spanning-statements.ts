@@ -18,6 +18,11 @@ export const SPANNING: { reason: string; text: RegExp; spans: string[] }[] = [
     spans: ['due/operator_notices'],
   },
   {
+    reason: 'a process withdraws the notices that nobody could send, whomever they concern',
+    text: /^with stale as \( delete from operator_notices where next_attempt_at < now\(\) - interval '1 hour' returning integration_id/,
+    spans: ['stale/operator_notices'],
+  },
+  {
     reason: 'the look-up of a key finds its integration',
     text: /^with found as \( select .* from api_keys k join integrations i on i\.id = k\.integration_id where k\.hash = \$1 and k\.revoked_at is null and coalesce\(k\.expires_at > now\(\), true\)\)/,
     spans: ['found/k'],

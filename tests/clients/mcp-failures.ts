@@ -15,16 +15,20 @@ export interface FailureContext {
   mint(integrationId: string, scopes: ('read' | 'webhooks:write')[]): Promise<string>;
 }
 
+/** A customer with the session `s`, and an assistant behind the relay, with every scope. */
+export async function openRelayed({ server, relay, open }: FailureContext) {
+  const customer = await Customer.create(server, scoredSession(0.9, 's').facts);
+  return { customer, relayed: await open(customer.key, ['--allow-writes'], relay.url) };
+}
+
 /** Changes and who may make them, and errors in one sentence. */
 export function describeFailures(getContext: () => FailureContext): void {
   let context: FailureContext;
   let customer: Customer;
-  /** Behind the relay, with every scope. */
   let relayed: Assistant;
   beforeAll(async () => {
     context = getContext();
-    customer = await Customer.create(context.server, scoredSession(0.9, 's').facts);
-    relayed = await context.open(customer.key, ['--allow-writes'], context.relay.url);
+    ({ customer, relayed } = await openRelayed(context));
   });
 
   describe('a write', () => {

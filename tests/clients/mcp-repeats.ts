@@ -3,22 +3,19 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
-import { Customer } from '../support/customer';
-import { scoredSession } from '../support/facts';
+import type { Customer } from '../support/customer';
 import { waitUntil } from '../support/receiver';
 import type { Assistant } from './installed-mcp';
-import type { FailureContext } from './mcp-failures';
+import { type FailureContext, openRelayed } from './mcp-failures';
 
 /** Changes whose answer got lost, and that the assistant makes again. */
 export function describeRepeats(getContext: () => FailureContext): void {
   let context: FailureContext;
   let customer: Customer;
-  /** Behind the relay, with every scope. */
   let relayed: Assistant;
   beforeAll(async () => {
     context = getContext();
-    customer = await Customer.create(context.server, scoredSession(0.9, 's').facts);
-    relayed = await context.open(customer.key, ['--allow-writes'], context.relay.url);
+    ({ customer, relayed } = await openRelayed(context));
   });
 
   it('has one effect if its answer gets lost and the assistant repeats it, and a later one has its own', async () => {

@@ -41,7 +41,7 @@ afterAll(async () => {
   await receiver.stop();
 });
 
-/** Gives each test of a group a customer of its own. */
+/** Makes another customer for each test of a group. */
 const renewCustomer = () =>
   beforeEach(async () => {
     customer = await Customer.create(server);

@@ -75,11 +75,8 @@ export function useLabeling({ onUndo, onRefused }: LabelingOptions = {}) {
       desk.countWaiting(-1);
       return send();
     });
-    const isOver = sent.then(
-      () => {},
-      () => {},
-    );
-    for (const id of sessionIds) queues.current.set(id, isOver);
+    const ended = sent.then(() => {}).catch(() => {});
+    for (const id of sessionIds) queues.current.set(id, ended);
     return sent;
   };
 

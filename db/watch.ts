@@ -7,6 +7,7 @@ import { createRenewal } from './renewal';
 const TICK_MS = 250;
 /** If an answer takes longer, the database is probed. */
 const SUSPICIOUS_MS = 750;
+/** If nothing arrives for so long during a probe, the database does not answer. */
 const PROBE_MS = 1_500;
 const PROBE_SLICES = 6;
 const RETRY_MS = 250;
@@ -226,7 +227,7 @@ export function openWatch(options: {
       const asked = sql<
         { isReadOnly: boolean }[]
       >`select current_setting('transaction_read_only')::boolean as "isReadOnly"`;
-      const late = passProbeTime(deadline.signal).then(() => {
+      const late = passProbeTime(sockets, deadline.signal).then(() => {
         throw timedOut();
       });
       late.catch(() => {});
@@ -242,13 +243,19 @@ export function openWatch(options: {
   }
 
   /**
-   * Resolves when the time of a probe has passed. It passes in slices, each with a turn of the event loop in which answers are
-   * read. So a process that is blocked for long, or again and again, does not take the database for away.
+   * Resolves when nothing has arrived on `sockets` for the time of a probe: a database on a busy machine is slow, but not away.
+   * The time passes in slices, each with a turn of the event loop in which answers are read. So a process that is blocked for
+   * long, or again and again, does not take the database for away.
    */
-  async function passProbeTime(signal: AbortSignal) {
-    for (let n = 0; n < PROBE_SLICES; n++) {
+  async function passProbeTime(sockets: Set<WatchedSocket>, signal: AbortSignal) {
+    let heardAt = Number.NEGATIVE_INFINITY;
+    for (let left = PROBE_SLICES; left > 0; left--) {
       await delay(PROBE_MS / PROBE_SLICES, undefined, { ref: false, signal });
       await new Promise(setImmediate);
+      for (const socket of sockets) {
+        if (socket.heardAt > heardAt) left = PROBE_SLICES;
+        heardAt = Math.max(heardAt, socket.heardAt);
+      }
     }
     await new Promise(setImmediate);
   }

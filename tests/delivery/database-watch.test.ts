@@ -9,6 +9,8 @@ import { startRelay } from '../support/relay';
 /** How long each turn of the event loop is blocked, and for how many turns. */
 const BLOCKED_MS = 450;
 const TURNS = 8;
+/** How much later each answer arrives. A new connection needs three answers until its first statement is over. */
+const DELAY_MS = 800;
 
 it('a process that hardly comes to read answers does not take its database for away', async () => {
   const database = await createTestDatabase();
@@ -27,6 +29,25 @@ it('a process that hardly comes to read answers does not take its database for a
     expect(faults).toEqual([]);
   } finally {
     await db.close();
+    await database.drop();
+  }
+});
+
+it('a database that answers slowly, also on a new connection, is not away', async () => {
+  const database = await createTestDatabase();
+  const url = new URL(database.url);
+  const relay = await startRelay(Number(url.port));
+  url.port = String(relay.port);
+  const faults: unknown[] = [];
+  const db = openDatabase({ url: url.href, maxConnections: 1, onOutage: (fault) => faults.push(fault) });
+  try {
+    await waitForConnection(db);
+    relay.delay(DELAY_MS);
+    expect(await db.query('select pg_sleep(5)', [])).toEqual([{ pg_sleep: '' }]);
+    expect(faults).toEqual([]);
+  } finally {
+    await db.close();
+    await relay.cut();
     await database.drop();
   }
 });

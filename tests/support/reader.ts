@@ -38,6 +38,8 @@ export function openReader(options: {
   const directory = join(home, 'files');
   const programs = join(home, 'bin');
   for (const path of [directory, programs]) mkdirSync(path);
+  // On a very busy machine the product may take its database for away. As customers are told to, curl asks again after a 503.
+  writeFileSync(join(home, '.curlrc'), 'retry = 3\n');
   for (const name of ['npm', 'npx']) symlinkSync(resolve('tests/support/npm-install.mjs'), join(programs, name));
   const shell = openShell(options.workingDirectory ?? directory, {
     PATH: `${programs}:${process.env.PATH}`,

@@ -1,4 +1,5 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { Transform } from 'node:stream';
 import { findFreePort } from './ports';
 
 /** A TCP relay. While it is cut, the server behind it fails for its clients. */
@@ -13,6 +14,8 @@ export interface Relay {
   /** Ends every connection, then accepts new ones only to close them, as a balancer does if its backend is down. */
   hangUp(): Promise<void>;
   restore(): Promise<void>;
+  /** On new connections, each answer of the server arrives so much later. */
+  delay(delayMs: number): void;
   /** Leads new connections to another port. */
   lead(targetPort: number): void;
 }
@@ -25,6 +28,7 @@ export async function startRelay(firstTargetPort: number): Promise<Relay> {
   let targetPort = firstTargetPort;
   let isHangingUp = false;
   let isStalled = false;
+  let delayMs = 0;
 
   function join(client: Socket) {
     if (isStalled) return void sockets.add(client.on('error', () => {}).on('close', () => sockets.delete(client)));
@@ -34,13 +38,15 @@ export async function startRelay(firstTargetPort: number): Promise<Relay> {
         .resume()
         .end();
     const target = connect({ host: '127.0.0.1', port: targetPort });
+    const transform: Transform['_transform'] = (chunk, _encoding, done) => setTimeout(done, delayMs, null, chunk);
     for (const [from, to] of [
       [client, target],
       [target, client],
     ] as const) {
       sockets.add(from);
       // Bytes that were sent before an end still arrive.
-      from.setNoDelay(true).pipe(to);
+      const path = from.setNoDelay(true);
+      (from === target && delayMs > 0 ? path.pipe(new Transform({ transform })) : path).pipe(to);
       from.on('error', () => to.destroy()).on('close', () => sockets.delete(from));
     }
   }
@@ -74,6 +80,9 @@ export async function startRelay(firstTargetPort: number): Promise<Relay> {
       forget();
     },
     forget,
+    delay(ms) {
+      delayMs = ms;
+    },
     lead(port) {
       targetPort = port;
     },

@@ -1,4 +1,7 @@
-"""What the tests let a client do. unasync makes the synchronous program of it: `python scenarios.py NAME` prints JSON."""
+"""What the tests let a client do. unasync makes the synchronous program of it.
+
+Runs the scenario that each line of its input names, and prints what it answers as a line of JSON.
+"""
 
 import inspect
 import io
@@ -457,4 +460,5 @@ async def secrets() -> object:
     return [len(text) > 5000, "send_request_headers" in text, [one[:6] for one in found]]
 
 
-start(globals()[sys.argv[1]], json.dumps)
+for line in sys.stdin:
+    start(globals()[line.strip()], json.dumps)

@@ -8,4 +8,4 @@ from typing import Any
 
 def start(scenario: Callable[[], Any], write: Callable[[Any], str]) -> None:
     result = scenario()
-    print(write(asyncio.run(result) if inspect.iscoroutine(result) else result))
+    print(write(asyncio.run(result) if inspect.iscoroutine(result) else result), flush=True)

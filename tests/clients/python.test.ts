@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -128,7 +128,7 @@ async function startScenarios({ python, programs }: PythonEnvironment, kind: str
     printed += text;
   });
   return {
-    child: child as ChildProcess,
+    stop: () => child.kill(),
     async play(scenario: string) {
       child.stdin.write(`${scenario}\n`);
       const { done, value } = await answers.next();
@@ -142,11 +142,14 @@ describe.each(['sync', 'async'])('the %s client', (kind) => {
   let scenarios: Awaited<ReturnType<typeof startScenarios>> | null = null;
   const play = async (context: Pick<TestContext, 'skip'>, scenario: string) => {
     const { plain } = requireClient(context);
-    // The program ends with a scenario that fails.
-    if (scenarios === null || scenarios.child.exitCode !== null) scenarios = await startScenarios(plain, kind);
-    return scenarios.play(scenario);
+    scenarios ??= await startScenarios(plain, kind);
+    return scenarios.play(scenario).catch((error) => {
+      // The program has ended with the scenario that failed.
+      scenarios = null;
+      throw error;
+    });
   };
-  afterAll(() => void scenarios?.child.kill());
+  afterAll(() => void scenarios?.stop());
 
   it('has a method for each operation, as the README lists them', async (context) => {
     const sent: Record<string, [string, string | null]> = await play(context, 'operations');

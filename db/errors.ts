@@ -40,7 +40,7 @@ export function isTimeout(error: unknown): boolean {
 }
 
 /** Whether a transaction was rolled back for the locks of others. It may succeed if it is tried again. */
-export function lostLocks(error: unknown): boolean {
+export function isLockFailure(error: unknown): boolean {
   return hasCode(error, (code) => code === '40P01' || code === '55P03');
 }
 

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { drizzle } from 'drizzle-orm/postgres-js';
 import { migrate } from 'drizzle-orm/postgres-js/migrator';
 import postgres from 'postgres';
-import { lostLocks } from './errors';
+import { isLockFailure } from './errors';
 import { advanceEventPositions } from './event-positions';
 import { openSocket } from './postgres-internals';
 import { LIFT_TRANSACTION_LIMIT, SESSION_SETTINGS } from './session-settings';
@@ -106,7 +106,7 @@ async function applyMissing(
       await migrate(drizzle(sql), { migrationsFolder: directory });
       isApplied = true;
     } catch (error) {
-      if (!lostLocks(error)) throw error;
+      if (!isLockFailure(error)) throw error;
       log?.warn({ err: error }, 'another transaction keeps a table that a migration needs; trying again');
       await sleep(RETRY_PAUSE_MS, undefined, { signal }).catch(() => {});
       signal?.throwIfAborted();

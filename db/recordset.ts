@@ -15,7 +15,7 @@ export function listWritableColumns<T extends PgTable>(table: T, except: ColumnN
 }
 
 /** `json_to_recordset(…) as alias("camelName" type, …)` for a JSON array of objects with the schema's names. */
-export function recordset<T extends PgTable>(
+export function composeRecordset<T extends PgTable>(
   table: T,
   parameter: string,
   alias: string,
@@ -31,7 +31,7 @@ export function insertRecords<T extends PgTable>(table: T, parameter: string, na
   const columns = getTableColumns(table);
   const targets = names.map((name) => `"${columns[name]!.name}"`);
   const values = names.map((name) => `r."${name}"`);
-  return `insert into ${getTableConfig(table).name} (${targets.join(', ')}) select ${values.join(', ')} from ${recordset(table, parameter, 'r', names)}`;
+  return `insert into ${getTableConfig(table).name} (${targets.join(', ')}) select ${values.join(', ')} from ${composeRecordset(table, parameter, 'r', names)}`;
 }
 
 /**
@@ -46,13 +46,13 @@ export function updateRecords<T extends PgTable>(
 ): string {
   const columns = getTableColumns(table);
   const assignments = names.map((name) => `"${columns[name]!.name}" = r."${name}"`);
-  return `with r as materialized (select * from ${recordset(table, parameter, 'r', [...keys, ...names])})
+  return `with r as materialized (select * from ${composeRecordset(table, parameter, 'r', [...keys, ...names])})
     update ${getTableConfig(table).name} t set ${assignments.join(', ')} from r where ${reachRecords(table, keys)}`;
 }
 
 /** Deletes the rows with the given keys, found as in `updateRecords`. */
 export function deleteRecords<T extends PgTable>(table: T, parameter: string, keys: ColumnName<T>[]): string {
-  return `with r as materialized (select * from ${recordset(table, parameter, 'r', keys)})
+  return `with r as materialized (select * from ${composeRecordset(table, parameter, 'r', keys)})
     delete from ${getTableConfig(table).name} t using r where ${reachRecords(table, keys)}`;
 }
 
@@ -83,7 +83,7 @@ export function lookUpRecords<T extends PgTable>(
 ): string {
   const columns = getTableColumns(table);
   const matches = keys.map((name) => `t."${columns[name]!.name}" = k."${name}"`);
-  return `select ${selectColumns(table, 'found')} from ${recordset(table, parameter, 'k', keys)}
+  return `select ${selectColumns(table, 'found')} from ${composeRecordset(table, parameter, 'k', keys)}
     cross join lateral (select * from ${getTableConfig(table).name} t where ${matches.join(' and ')} limit 1 ${lock}) found`;
 }
 

@@ -2,7 +2,7 @@ import type { Finding } from '../../contract/evidence';
 import { describeFlag } from '../dashboard/[integrationId]/sessions/flag-words';
 import { describeMeasured, describeUsual } from '../dashboard/[integrationId]/sessions/measured-words';
 import { joinClasses } from '../dashboard/components/classes';
-import { colorOfFinding, FindingMark, type FindingState, STATE_WORDS } from '../dashboard/components/finding-mark';
+import { chooseFindingColor, FindingMark, type FindingState, STATE_WORDS } from '../dashboard/components/finding-mark';
 
 const ORDER: FindingState[] = ['found', 'notFound', 'notMeasured'];
 
@@ -33,7 +33,7 @@ export function FindingList({ findings }: { findings: Finding[] }) {
 
 function Row({ finding }: { finding: Finding }) {
   const { flag, state, measured, expected } = finding;
-  const className = colorOfFinding(finding);
+  const className = chooseFindingColor(finding);
   const values = [
     measured !== null && `measured ${describeMeasured({ flag, measured })}`,
     expected !== null && `usual: ${describeUsual({ flag, expected })}`,

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { callFunction, type StepError } from './executor';
 import { type EngineFunction, FAILED_EVENT, type FetchHandler } from './functions';
-import { startsOf } from './intake';
+import { listStarts } from './intake';
 import type { Log } from './log';
 import type { Job, Run, Store } from './store';
 
@@ -71,7 +71,7 @@ export class Driver {
 
   private async fail(job: Job, run: Run, fn: EngineFunction, error: StepError): Promise<void> {
     this.log.error({ run: job.run, function: fn.id, error: error.message }, 'engine: run failed');
-    const starts = startsOf(this.functions.values(), failedEvent(job, run, fn, error), fn.id);
+    const starts = listStarts(this.functions.values(), failedEvent(job, run, fn, error), fn.id);
     const isFinished = await this.persist(() =>
       this.store.transaction(async (store) => {
         if (!(await store.finish(job, JSON.stringify(error)))) return false;

@@ -35,7 +35,7 @@ export async function takeEvents(
     if (seen.has(id)) continue;
     seen.add(id);
     const ts = event.ts || Date.now();
-    const starts = startsOf(functions.values(), { ...event, id, ts });
+    const starts = listStarts(functions.values(), { ...event, id, ts });
     for (const start of starts) {
       if (start.event.length > MAX_EVENT_LENGTH) return refuse('an event exceeds 512 KiB');
       runs.push({ ...start, eventId: event.id || null, delayMs: Math.max(ts - Date.now(), 0) });
@@ -46,7 +46,7 @@ export async function takeEvents(
 }
 
 /** Lists the runs that an event starts. `failedFunction` is set if the event reports the failure of that function. */
-export function startsOf(
+export function listStarts(
   functions: Iterable<EngineFunction>,
   event: Record<string, unknown> | null,
   failedFunction: string | null = null,

@@ -10,6 +10,9 @@ export type Actor =
   | { kind: 'ApiKey'; id: string; name: string }
   | { kind: 'Operator' };
 
+/** The name by which people see who made a change; null for the operator. */
+export const nameActor = (actor: Actor): string | null => (actor.kind === 'Operator' ? null : actor.name);
+
 /** The context of every audited function. It cannot be called without naming the actor. */
 export interface AuditedContext {
   db: Database;

@@ -8,7 +8,7 @@ import {
 import { ApiError } from '../../contract/errors';
 import type { Transaction } from '../../db/client';
 import { alertRules, integrations } from '../../db/schema';
-import { type Actor, type AuditedContext, recordAct } from '../audit/acts';
+import { type AuditedContext, nameActor, recordAct } from '../audit/acts';
 import { createId } from '../platform/ids';
 import type { DomainContext } from './context';
 import { assertNotErased, type RefusalContext } from './user-erasures';
@@ -72,7 +72,6 @@ const toColumns = ({ scope, ...rule }: RuleFields) => ({
   ...{ message: rule.message, coolDownMinutes: rule.coolDownMinutes },
 });
 
-const nameActor = (actor: Actor) => (actor.kind === 'Operator' ? null : actor.name);
 const NOW = sql`now()`;
 
 /**

@@ -3,8 +3,8 @@ import { ApiError } from '../../contract/errors';
 import type { Stats } from '../../contract/stats';
 import type { DomainContext } from './context';
 import {
-  atLeast,
   COUNT_COLUMNS,
+  countAtLeast,
   countOthers,
   DELTA_COUNTS,
   DEVICELESS,
@@ -91,7 +91,7 @@ const AHEAD = `
  * make for the users or devices that they name (docs/counts.md).
  */
 const countSeen = (kind: 'user' | 'device', bin: string) => `
-  (select (select coalesce(sum(${atLeast('count', bin)}), 0) from seen_steps
+  (select (select coalesce(sum(${countAtLeast('count', bin)}), 0) from seen_steps
             where ${OWN} and kind = '${kind}'
               and (grain = 'day' and start >= (select day_at from span)
                    or grain = 'hour' and start >= (select start_at from span) and start < (select day_at from span)))
@@ -128,9 +128,9 @@ const READ_ANALYTICS = `
   changes as materialized (
     select * from (${UNFOLDED} union all ${AHEAD}) c where hour >= (select start_at from span)),
   cells as materialized (
-    select date_trunc($3, start, 'UTC') as bucket, ${COUNT_COLUMNS}, ${atLeast('deviceless', CLASSES.bots)} as deviceless,
+    select date_trunc($3, start, 'UTC') as bucket, ${COUNT_COLUMNS}, ${countAtLeast('deviceless', CLASSES.bots)} as deviceless,
            ${Object.entries(CLASSES)
-             .map(([name, bin]) => `${atLeast('sessions', bin)} as ${name}`)
+             .map(([name, bin]) => `${countAtLeast('sessions', bin)} as ${name}`)
              .join(', ')}
       from session_rollups
      where ${OWN} and grain = (select case $3 when 'hour' then 'hour' else 'day' end)
@@ -145,7 +145,7 @@ const READ_ANALYTICS = `
     select bucket, sum(sessions) as sessions, sum(events) as events, sum(bots) as bots, sum(matched) as matched
       from cells group by bucket),
   parts as materialized (
-    select dimension, value, ${atLeast('sessions', CLASSES.sessions)} as sessions, ${atLeast('sessions', CLASSES.bots)} as bots
+    select dimension, value, ${countAtLeast('sessions', CLASSES.sessions)} as sessions, ${countAtLeast('sessions', CLASSES.bots)} as bots
       from dimension_rollups
      where ${OWN} and (grain = 'week' and start >= (select week_at from span)
            or grain = 'day' and start >= (select day_at from span) and start < (select week_at from span)
@@ -198,7 +198,7 @@ export function getScoreDistribution({ db, integration }: DomainContext): Promis
 
 const READ_DISTRIBUTION = `
   select bin, sum(sessions)::float8 as sessions
-    from (select bin, ${atLeast('sessions', 'bin')} - ${atLeast('sessions', 'bin + 1')} as sessions
+    from (select bin, ${countAtLeast('sessions', 'bin')} - ${countAtLeast('sessions', 'bin + 1')} as sessions
             from session_rollups cross join generate_series(-1, 101) bin where ${OWN} and grain = 'all'
            union all
           select bin, sign from session_deltas where ${OWN}) c
@@ -224,12 +224,12 @@ const READ_STATS = `
   unfolded as materialized (${UNFOLDED}),
   changes as (select kind, value, other, sign from unfolded ${ENTITIES}),
   cells as (
-    select ${COUNT_COLUMNS}, ${atLeast('sessions', '-2')} as sessions, ${atLeast('sessions', '$2::int')} as bots
+    select ${COUNT_COLUMNS}, ${countAtLeast('sessions', '-2')} as sessions, ${countAtLeast('sessions', '$2::int')} as bots
       from session_rollups where ${OWN} and grain = 'all'
      union all
     select ${DELTA_COUNTS}, sign, case when bin >= $2::int then sign else 0 end from unfolded),
   recent as (
-    select ${atLeast('sessions', '-2')} as sessions from session_rollups
+    select ${countAtLeast('sessions', '-2')} as sessions from session_rollups
      where ${OWN} and grain = 'hour' and start >= (select full_at from day) and start < ${NO_END}
      union all
     select sign from unfolded where hour >= (select full_at from day)

@@ -8,7 +8,7 @@ import {
   type UserDevice,
 } from '../../contract/users';
 import { deviceConfirmations } from '../../db/schema';
-import { type AuditedContext, recordAct } from '../audit/acts';
+import { type AuditedContext, nameActor, recordAct } from '../audit/acts';
 import type { Secrets } from '../platform/secrets';
 import type { DomainContext } from './context';
 import { ENTITIES } from './rollups';
@@ -22,7 +22,7 @@ export async function confirmDevice(
   { db, actor, secrets, integration: { id: integrationId } }: DomainContext & AuditedContext & { secrets: Secrets },
   { userId, fingerprint, notes }: ConfirmDeviceInput,
 ): Promise<DeviceConfirmation> {
-  const confirmedBy = actor.kind === 'Operator' ? null : actor.name;
+  const confirmedBy = nameActor(actor);
   return db.orm.transaction(async (tx) => {
     await assertNotErased(tx, secrets.erasureKey, { integrationId, userId });
     const [confirmed] = await tx

@@ -4,7 +4,7 @@ import type { EvidenceReport, ReportedVerdict } from '../../contract/evidence-re
 import { cutText } from '../../contract/fields';
 import type { VisitedPage } from '../../contract/session-context';
 import type { sessions } from '../../db/schema';
-import type { Actor } from '../audit/acts';
+import { type Actor, nameActor } from '../audit/acts';
 import { describeLimits, describeRule, LABORATORY } from '../detection/report-words';
 import { listAnomalies } from './anomalies';
 import type { DomainContext } from './context';
@@ -60,7 +60,7 @@ export async function getEvidenceReport(
   const label = showLabel(row);
   return {
     generatedAt: new Date().toISOString(),
-    generatedBy: actor.kind === 'Operator' ? null : actor.name,
+    generatedBy: nameActor(actor),
     timeZone: 'UTC',
     integration: { id: integration.id, name: row.integrationName },
     session: {

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { ApiError } from '../../contract/errors';
 import type { Database } from '../../db/client';
 import type { Secrets } from '../platform/secrets';
-import { BATCH_SIZE, findOld, oldestOf, removeBatches } from './retention';
+import { BATCH_SIZE, findOld, removeBatches, selectOldest } from './retention';
 
 // The keys that customers give to requests, so that a request that is sent again has no second effect. A request claims its key before
 // it runs, and stores its answer in the transaction of its effect. If a process dies in between, its claim expires.
@@ -115,7 +115,7 @@ const RELEASE = `
 /** Removes keys that are over 24 hours old, however many they are, because their end is promised. Returns how many. */
 export async function pruneIdempotencyKeys(db: Database): Promise<number> {
   let pruned = 0;
-  const oldest = oldestOf('idempotency_keys', 'created_at');
+  const oldest = selectOldest('idempotency_keys', 'created_at');
   for (const { id } of await findOld(db, oldest, `interval '${KEPT_HOURS} h'`))
     pruned += await removeBatches(db, PRUNE, [id]);
   return pruned;

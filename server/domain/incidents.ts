@@ -2,7 +2,7 @@ import { and, eq, isNull, type SQL, sql } from 'drizzle-orm';
 import type { IncidentStatus } from '../../contract/findings';
 import type { alerts, anomalies } from '../../db/schema';
 import { INCIDENT_STATUS } from '../../db/schema/columns';
-import type { AuditedContext } from '../audit/acts';
+import { type AuditedContext, nameActor } from '../audit/acts';
 import type { DomainContext } from './context';
 
 // What staff do with an alert or an anomaly.
@@ -18,7 +18,6 @@ export function findStatus(row: { acknowledgedAt: string | null; resolvedAt: str
   return row.acknowledgedAt === null ? 'Open' : 'Acknowledged';
 }
 
-const nameActor = ({ actor }: AuditedContext) => (actor.kind === 'Operator' ? null : actor.name);
 const isOne = (table: IncidentTable, context: DomainContext, id: string) =>
   and(eq(table.integrationId, context.integration.id), eq(table.id, id));
 
@@ -26,7 +25,7 @@ const isOne = (table: IncidentTable, context: DomainContext, id: string) =>
 export async function acknowledgeIncident(table: IncidentTable, context: DomainContext & AuditedContext, id: string) {
   await context.db.orm
     .update(table)
-    .set({ acknowledgedAt: sql`now()`, acknowledgedBy: nameActor(context) })
+    .set({ acknowledgedAt: sql`now()`, acknowledgedBy: nameActor(context.actor) })
     .where(and(isOne(table, context, id), isInStatus('Open')));
 }
 
@@ -34,7 +33,7 @@ export async function acknowledgeIncident(table: IncidentTable, context: DomainC
 export async function resolveIncident(table: IncidentTable, context: DomainContext & AuditedContext, id: string) {
   await context.db.orm
     .update(table)
-    .set({ resolvedAt: sql`now()`, resolvedBy: nameActor(context) })
+    .set({ resolvedAt: sql`now()`, resolvedBy: nameActor(context.actor) })
     .where(and(isOne(table, context, id), isNull(table.resolvedAt)));
 }
 

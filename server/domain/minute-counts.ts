@@ -1,6 +1,6 @@
 import type { Database } from '../../db/client';
 import { composeEntryFold } from './entry-folds';
-import { TRY_LOCK, tallyOf } from './rollups';
+import { aggregateTally, TRY_LOCK } from './rollups';
 
 // Counts by minute (docs/counts.md). A trigger writes those of sessions when their changes are folded.
 
@@ -92,7 +92,7 @@ const RECOUNT = `
            coalesce(sum(sign * score_micros::bigint), 0) as score_micros
       from changes ${MINUTE_SCOPES} where value is not null group by scope, value, minute, bin)
   insert into minute_counts (integration_id, scope, value, minute, sessions, scored, score_micros)
-  select $1, scope, value, minute, ${tallyOf('n')}, sum(scored), sum(score_micros)
+  select $1, scope, value, minute, ${aggregateTally('n')}, sum(scored), sum(score_micros)
     from cells where n <> 0 or scored <> 0 or score_micros <> 0 group by scope, value, minute`;
 
 const MARK_COUNTED = 'update integrations set minutes_counted_to = $2::timestamptz where id = $1';

@@ -32,7 +32,7 @@ export const KEPT_BY_PLAN = `(case i.plan ${Object.entries(PLANS)
   .join(' ')} end) * interval '1 day'`;
 
 /** SQL: the oldest time of the rows of an integration `i`. It must be the first entry of an index. */
-export const oldestOf = (table: string, column: string, condition = 'true') =>
+export const selectOldest = (table: string, column: string, condition = 'true') =>
   `(select t.${column} from ${table} t where t.integration_id = i.id and ${condition} order by t.${column} limit 1)`;
 
 /**
@@ -52,7 +52,7 @@ export const findOld = (db: Database, oldest: string, age: string): Promise<{ id
  */
 export async function pruneSessions(db: Database): Promise<number> {
   let pruned = 0;
-  for (const { id, plan } of await findOld(db, oldestOf('sessions', 'created_at'), KEPT_BY_PLAN))
+  for (const { id, plan } of await findOld(db, selectOldest('sessions', 'created_at'), KEPT_BY_PLAN))
     pruned += await removeBatches(db, PRUNE_SESSIONS, [id, PLANS[plan].retentionDays], MAX_REMOVED);
   for (const { oldest, age, statement } of OLD_COUNTS)
     for (const { id } of await findOld(db, oldest, age))
@@ -81,7 +81,7 @@ export async function pruneFindings(db: Database): Promise<number> {
  */
 export async function pruneReviewDraws(db: Database): Promise<number> {
   let pruned = 0;
-  for (const { id, plan } of await findOld(db, oldestOf('review_draws', 'day'), KEPT_BY_PLAN))
+  for (const { id, plan } of await findOld(db, selectOldest('review_draws', 'day'), KEPT_BY_PLAN))
     pruned += (await db.query(PRUNE_DRAWS, [id, PLANS[plan].retentionDays])).length;
   return pruned;
 }
@@ -92,7 +92,7 @@ const PRUNE_DRAWS = `
   delete from review_draws where ${isOldDay} returning 1`;
 
 const oldFindings = (table: string, key: string, time: string, condition = 'true') => ({
-  oldest: oldestOf(table, time),
+  oldest: selectOldest(table, time),
   statement: `
   with old as (
     select ${key} from ${table}
@@ -152,7 +152,7 @@ const PRUNE_SESSIONS = `
 const WINDOW_DAYS = 100;
 
 const oldCounts = (table: string, column: string, days: number, condition = 'true') => ({
-  oldest: oldestOf(table, column, condition),
+  oldest: selectOldest(table, column, condition),
   age: `interval '${days} days'`,
   statement: `delete from ${table} t where t.integration_id = $1 and ${condition} and t.${column} < now() - interval '${days} days'`,
 });

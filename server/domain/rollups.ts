@@ -62,12 +62,12 @@ export const SEEN = `cross join lateral (values ('user', user_id, 0::smallint), 
 export const IS_SEEN = `value is not null and level >= 0`;
 
 /** Reads the element of a tally (docs/counts.md) that counts the sessions with at least a bin. `bin` is SQL. */
-export const atLeast = (column: string, bin: string) => `coalesce(${column}[${bin} + 3], 0)`;
+export const countAtLeast = (column: string, bin: string) => `coalesce(${column}[${bin} + 3], 0)`;
 
 const LEVELS = Array.from({ length: 104 }, (_, index) => index - 2);
 
 /** Aggregates rows with a count and a `bin` to a tally. `count` is SQL. A sum of bigints is numeric and takes half as long again. */
-export const tallyOf = (count: string) =>
+export const aggregateTally = (count: string) =>
   `(array[${LEVELS.map((level) => `sum((${count})::int) filter (where bin >= ${level})`).join(', ')}])[:max(bin) + 3]::int[]`;
 
 /** Adds the excluded row's tally to the stored one in an `on conflict` clause. By element, in half the time of `unnest`. */
@@ -129,7 +129,7 @@ const FOLD_SEEN = `
            cross join lateral (values ('hour', hour), ('day', date_trunc('day', hour, 'UTC'))) g(grain, start)
      group by integration_id, kind, grain, start, bin having sum(sign) <> 0)
   insert into seen_steps (integration_id, kind, grain, start, count)
-  select integration_id, kind, grain, start, ${tallyOf('n')} from cells group by integration_id, kind, grain, start
+  select integration_id, kind, grain, start, ${aggregateTally('n')} from cells group by integration_id, kind, grain, start
   on conflict (integration_id, kind, grain, start) do update set ${addTally('seen_steps', 'count')}`;
 
 /** The plain counts of `session_rollups`: the name, and what one change adds. */
@@ -162,7 +162,7 @@ const FOLD_COUNTS = `
              .join(', ')}
       from session_deltas group by integration_id, hour, bin)
   insert into session_rollups (integration_id, grain, start, sessions, deviceless, ${COUNT_COLUMNS})
-  select integration_id, grain, start, ${tallyOf('sessions')}, ${tallyOf('deviceless')},
+  select integration_id, grain, start, ${aggregateTally('sessions')}, ${aggregateTally('deviceless')},
          ${COUNT_NAMES.map((name) => `sum(${name})`).join(', ')}
     from cells cross join lateral (
       values ('hour', hour), ('day', date_trunc('day', hour, 'UTC')), ('all', '-infinity'::timestamptz)) g(grain, start)
@@ -180,7 +180,7 @@ const FOLD_DIMENSIONS = `
     select integration_id, hour, dimension, value, level as bin, sum(sign) as n
       from session_deltas ${DIMENSIONS} group by integration_id, hour, dimension, value, level having sum(sign) <> 0)
   insert into dimension_rollups (integration_id, grain, start, dimension, value, sessions)
-  select integration_id, grain, start, dimension, value, ${tallyOf('n')}
+  select integration_id, grain, start, dimension, value, ${aggregateTally('n')}
     from cells cross join lateral (
       values ('hour', hour), ('day', date_trunc('day', hour, 'UTC')), ('week', date_trunc('week', hour, 'UTC'))) g(grain, start)
    group by integration_id, grain, start, dimension, value

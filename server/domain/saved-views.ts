@@ -4,7 +4,7 @@ import { ApiError } from '../../contract/errors';
 import { readListQuery } from '../../contract/list-queries';
 import { type CreateViewInput, MAX_VIEWS, type SavedView, type ViewPage } from '../../contract/saved-views';
 import { integrations, savedViews } from '../../db/schema';
-import type { AuditedContext } from '../audit/acts';
+import { type AuditedContext, nameActor } from '../audit/acts';
 import { createId } from '../platform/ids';
 import type { DomainContext } from './context';
 import { assertNotErased, type RefusalContext } from './user-erasures';
@@ -53,7 +53,7 @@ export async function createView(
         'PLAN_LIMIT_REACHED',
         `An integration holds at most ${MAX_VIEWS} saved views. Delete one first`,
       );
-    const createdBy = actor.kind === 'Operator' ? null : actor.name;
+    const createdBy = nameActor(actor);
     const [created] = await tx
       .insert(savedViews)
       .values({

@@ -5,7 +5,7 @@ import type { ListSessionsInput } from '../../contract/sessions';
 import { MAX_COUNTED, type Total } from '../../contract/totals';
 import type { DomainContext } from './context';
 import { findRiskRange } from './risk';
-import { atLeast, countOthers, ENTITIES } from './rollups';
+import { countAtLeast, countOthers, ENTITIES } from './rollups';
 
 // How many rows a list has: from the counts where they say it exactly, else up to MAX_COUNTED of a range of one index. Counts know
 // sessions that retention has removed, so they count only for what it has not reached.
@@ -101,7 +101,7 @@ async function readCount({ db }: DomainContext, statement: string, values: unkno
   return row!.count === null ? null : exactly(row!.count);
 }
 
-const inBins = (column: string) => `${atLeast(column, '$2::int')} - ${atLeast(column, '$3::int')}`;
+const inBins = (column: string) => `${countAtLeast(column, '$2::int')} - ${countAtLeast(column, '$3::int')}`;
 const IS_IN_BINS = 'bin >= $2::int and bin < $3::int';
 
 const countAll = (context: DomainContext, { from, below }: Bins) =>
@@ -136,7 +136,7 @@ const countLabelled = (context: DomainContext, label: string) =>
   readCount(context, COUNT_LABELLED, [context.integration.id, label]);
 const COUNT_LABELLED = `
   select coalesce(sum(case $2 when 'bot' then bots when 'human' then humans else n - bots - humans end), 0)::int as count from (
-    select ${atLeast('sessions', '-2')} as n, labeled_bot as bots, labeled_human as humans
+    select ${countAtLeast('sessions', '-2')} as n, labeled_bot as bots, labeled_human as humans
       from session_rollups where integration_id = $1 and grain = 'all'
      union all
     select sign, case label when 1 then sign else 0 end, case label when -1 then sign else 0 end

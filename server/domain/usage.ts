@@ -3,7 +3,7 @@ import { ApiError } from '../../contract/errors';
 import { MIN_INSTANT_MS } from '../../contract/fields';
 import type { Usage, UsageInput } from '../../contract/usage';
 import type { Database } from '../../db/client';
-import { recordset } from '../../db/recordset';
+import { composeRecordset } from '../../db/recordset';
 import { apiKeys, usageDaily } from '../../db/schema';
 import type { Env } from '../platform/env';
 import type { Logger } from '../platform/log';
@@ -162,7 +162,7 @@ const NOTE_KEYS = `
   noted as (
     update api_keys k set last_used_at = now()
       from (select k.integration_id, k.id from api_keys k
-              join ${recordset(apiKeys, '$2', 'r', ['integrationId', 'id'])}
+              join ${composeRecordset(apiKeys, '$2', 'r', ['integrationId', 'id'])}
                 on k.integration_id = r."integrationId" and k.id = r.id
              where k.last_used_at is null or k.last_used_at < now() - interval '1 minute'
                for update of k skip locked) used
@@ -173,7 +173,7 @@ const ADD = `
   insert into usage_daily as u
          (integration_id, day, method, path, requests, client_errors, server_errors, rate_limited)
   select r."integrationId", r.day, r.method, r.path, r.requests, r."clientErrors", r."serverErrors", r."rateLimited"
-    from ${recordset(usageDaily, '$1', 'r', COLUMNS)}
+    from ${composeRecordset(usageDaily, '$1', 'r', COLUMNS)}
       on conflict (integration_id, day, method, path) do update
      set requests = u.requests + excluded.requests, client_errors = u.client_errors + excluded.client_errors,
          server_errors = u.server_errors + excluded.server_errors, rate_limited = u.rate_limited + excluded.rate_limited`;

@@ -2,7 +2,7 @@ import type { AlertMetric, AlertScope } from '../../contract/alert-rules';
 import { SEVERITIES, type Severity } from '../../contract/events';
 import type { Database } from '../../db/client';
 import { MINUTE_SCOPES } from '../domain/minute-counts';
-import { atLeast } from '../domain/rollups';
+import { countAtLeast } from '../domain/rollups';
 import type { Ends, MinuteSeries } from './alert-decision';
 
 // Reads what alert rules count, by minute (docs/counts.md, "Counts by minute").
@@ -95,7 +95,7 @@ export const READ_SERIES = `
   cells as (
     select s.key, c.minute, c.bots, c.judged, c.scored, c.score_micros
       from spans s cross join lateral (
-        select ${minuteOf('minute')} as minute, ${atLeast('sessions', 's.bot_at')} as bots, ${atLeast('sessions', '-1')} as judged,
+        select ${minuteOf('minute')} as minute, ${countAtLeast('sessions', 's.bot_at')} as bots, ${countAtLeast('sessions', '-1')} as judged,
                scored, score_micros
           from minute_counts
          where integration_id = s."integrationId" and scope = s.scope and value = s.value and ${isInSpan('minute')} offset 0) c

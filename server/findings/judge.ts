@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { findApiError } from '../../contract/errors';
 import type { Database } from '../../db/client';
-import { recordset } from '../../db/recordset';
+import { composeRecordset } from '../../db/recordset';
 import { anomalies } from '../../db/schema';
 import type { Fact } from '../pipeline/facts';
 import { type Ingester, isInvalidFactError } from '../pipeline/ingest';
@@ -78,6 +78,6 @@ async function leaveOutKnown(db: Database, facts: AnomalyFact[], integrationId: 
 }
 
 const FIND_KNOWN = `
-  select found.id from ${recordset(anomalies, '$1', 'k', ['integrationId', 'id'])}
+  select found.id from ${composeRecordset(anomalies, '$1', 'k', ['integrationId', 'id'])}
    cross join lateral (
      select a.id from anomalies a where a.integration_id = k."integrationId" and a.id = k.id limit 1) found`;

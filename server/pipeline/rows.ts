@@ -2,10 +2,10 @@ import { getTableName } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
 import type { Query } from '../../db/client';
 import {
+  composeRecordset,
   deleteRecords,
   insertRecords,
   listWritableColumns,
-  recordset,
   sortByKey,
   updateRecords,
 } from '../../db/recordset';
@@ -165,7 +165,7 @@ const PARTS: Part[] = [
       insert into webhook_deliveries (integration_id, id, subscription_id, event_id, attempts, lease, lease_owner, next_attempt_at)
       select r."integrationId", r.id, r."subscriptionId", r."eventId", case when r.lease is null then 0 else 1 end, r.lease,
              case when r.lease is not null then $3::int end, now() + case when r.lease is null then $1::int else $2::int end * interval '1 ms'
-        from ${recordset(webhookDeliveries, parameter, 'r', DELIVERY_COLUMNS)}
+        from ${composeRecordset(webhookDeliveries, parameter, 'r', DELIVERY_COLUMNS)}
         join told on told.integration_id = r."integrationId" and told.id = r."eventId"
       returning integration_id, id, subscription_id, event_id, lease, lease_owner, next_attempt_at`,
   },

@@ -1,6 +1,6 @@
 import type { RiskThresholds } from '../../contract/risk-thresholds';
 import type { Query } from '../../db/client';
-import { lookUpRecords, recordset, sortByKey } from '../../db/recordset';
+import { composeRecordset, lookUpRecords, sortByKey } from '../../db/recordset';
 import { anomalies, sessions } from '../../db/schema';
 import { findErasedUsers, makeUserKey } from '../domain/erased-users';
 import type { SubscriptionState } from '../webhooks/planning';
@@ -133,7 +133,7 @@ const READ_RECORDS = new Map(
 
 const READ_CONFIRMATIONS = `
   select c.integration_id as "integrationId", c.user_id as "userId", c.fingerprint
-    from ${recordset(anomalies, '$1', 'k', ['integrationId', 'userId', 'sessionId'])}
+    from ${composeRecordset(anomalies, '$1', 'k', ['integrationId', 'userId', 'sessionId'])}
     left join sessions s on s.integration_id = k."integrationId" and s.id = k."sessionId"
     join device_confirmations c
       on c.integration_id = k."integrationId" and c.user_id = coalesce(k."userId", s.user_id)`;

@@ -10,7 +10,7 @@ import {
 } from '../../contract/reports';
 import type { Database, Transaction } from '../../db/client';
 import { integrations, reportJobs, reports } from '../../db/schema';
-import { type Actor, type AuditedContext, recordAct } from '../audit/acts';
+import { type AuditedContext, nameActor, recordAct } from '../audit/acts';
 import type { DomainContext } from '../domain/context';
 import { REPORT_CONTENT } from '../domain/reports';
 import { assertNotErased, type RefusalContext } from '../domain/user-erasures';
@@ -60,7 +60,7 @@ export async function requestReport(context: SubjectContext, input: RequestRepor
     }
     const asked = { name: input.name ?? template.name, template: input.template, format: input.format, parameters };
     await tx.insert(reportJobs).values({
-      ...{ integrationId, id, ...asked, ...window, requestedAt, requestedBy: nameOf(actor) },
+      ...{ integrationId, id, ...asked, ...window, requestedAt, requestedBy: nameActor(actor) },
       expiresAt: sql`now() + ${REPORT_DAYS}::int * interval '1 day'`,
     });
     await recordAct(tx, actor, { action: 'ReportRequested', integrationId, subjectId: id, details: asked });
@@ -76,9 +76,6 @@ export async function assertSubjectNotErased(
 ): Promise<void> {
   if (userId !== undefined) await assertNotErased(tx, secrets.erasureKey, { integrationId: integration.id, userId });
 }
-
-/** The name by which staff see who asked. */
-export const nameOf = (actor: Actor) => ('name' in actor ? actor.name : null);
 
 /** Takes the parameters of a template out of an input. */
 export function readParameters(input: object): ReportParameters {

@@ -3,7 +3,7 @@ import { ApiError } from '../../contract/errors';
 import { type CreateScheduleInput, REPORT_DAYS, type ReportSchedule } from '../../contract/reports';
 import type { Database } from '../../db/client';
 import { integrations, reportSchedules } from '../../db/schema';
-import { recordAct } from '../audit/acts';
+import { nameActor, recordAct } from '../audit/acts';
 import type { DomainContext } from '../domain/context';
 import { SCHEDULED_SUBJECT } from '../domain/reports';
 import { createId } from '../platform/ids';
@@ -12,7 +12,6 @@ import {
   assertSubjectNotErased,
   chooseWindow,
   DEFAULT_DAYS,
-  nameOf,
   type RequestContext,
   readParameters,
   type SubjectContext,
@@ -30,7 +29,7 @@ const INVALID_VALUE = '22023';
  * knows the time zones: an hour that a change of clocks skips is the next one, perhaps of the next day, and one that comes twice
  * counts once.
  */
-export const dueTimes = (from: string, to: string) => `
+export const selectScheduledTimes = (from: string, to: string) => `
   select clock at time zone s.time_zone as at, clock from (
     select day::date + make_interval(hours => s.hour) as clock
       from generate_series((${from} at time zone s.time_zone)::date - 1, (${to} at time zone s.time_zone)::date, interval '1 day') day
@@ -39,7 +38,7 @@ export const dueTimes = (from: string, to: string) => `
    where clock at time zone s.time_zone >= ${from} and clock at time zone s.time_zone <= ${to}`;
 
 /** The next due time after now. A month later there is always one. */
-const NEXT_DUE = `(select min(at) from (${dueTimes('now()', "(now() + interval '33 days')")}) next where at > now())`;
+const NEXT_DUE = `(select min(at) from (${selectScheduledTimes('now()', "(now() + interval '33 days')")}) next where at > now())`;
 
 /**
  * Creates a schedule. NOT_FOUND for an unknown course or user, UNSUPPORTED_OPERATION beyond the most of an integration, and if it is
@@ -69,7 +68,7 @@ export async function createReportSchedule(
       .where(eq(reportSchedules.integrationId, integrationId));
     if (counted!.n >= MAX_SCHEDULES)
       throw new ApiError('UNSUPPORTED_OPERATION', `An integration has at most ${MAX_SCHEDULES} schedules`);
-    const createdBy = nameOf(actor);
+    const createdBy = nameActor(actor);
     await tx.insert(reportSchedules).values({ integrationId, id, ...asked, ...timing, nextDueAt, createdBy });
     const details = { ...asked, ...timing };
     await recordAct(tx, actor, { action: 'ReportScheduled', integrationId, subjectId: id, details });
@@ -151,7 +150,7 @@ const HASH = `sha256(convert_to(due.id || ' ' || extract(epoch from due.due_at):
  * The beginning of a report's time as an expression of SQL, so many days before the clock time that was asked for: the windows of a
  * daily report join, also when a change of clocks skips that time and the report is due an hour later.
  */
-export const windowStart = (clock: string, days: string, timeZone: string) =>
+export const composeWindowStart = (clock: string, days: string, timeZone: string) =>
   `(${clock} - ${days} * interval '1 day') at time zone ${timeZone}`;
 
 /** Postgres reads all its names for it, so it is only asked if one is unknown. The case of a name means nothing. */
@@ -164,14 +163,14 @@ const composeMakeDue = (condition: string) => `
            coalesce(past.clock, s.next_due_at at time zone s.time_zone) as due_clock, ${NEXT_DUE} as later_at
       from (select * from report_schedules where next_due_at <= now() and ${condition}
              order by next_due_at limit ${DUE_BATCH} for update skip locked) s
-      left join lateral (select * from (${dueTimes('s.next_due_at', 'now()')}) past order by at desc limit 1) past on true),
+      left join lateral (select * from (${selectScheduledTimes('s.next_due_at', 'now()')}) past order by at desc limit 1) past on true),
   moved as (
     update report_schedules s set next_due_at = due.later_at from due
      where s.integration_id = due.integration_id and s.id = due.id)
   insert into report_jobs (integration_id, id, name, template, format, parameters, start_at, end_at, expires_at)
   select due.integration_id, 'rep_' || left(translate(encode(${HASH}, 'base64'), '+/', '-_'), 22), due.name, due.template,
          due.format, due.parameters,
-         ${windowStart('due.due_clock', "coalesce((due.parameters ->> 'days')::int, $2::int)", 'due.time_zone')}, due.due_at,
+         ${composeWindowStart('due.due_clock', "coalesce((due.parameters ->> 'days')::int, $2::int)", 'due.time_zone')}, due.due_at,
          now() + $1::int * interval '1 day'
     from due
   on conflict do nothing

@@ -1,7 +1,7 @@
 import { EVENT_TYPE_NAMES } from '../../contract/events';
 import { PLANS } from '../../contract/tiers';
 import type { Database } from '../../db/client';
-import { BATCH_SIZE, findOld, KEPT_BY_PLAN, oldestOf, removeBatches } from '../domain/retention';
+import { BATCH_SIZE, findOld, KEPT_BY_PLAN, removeBatches, selectOldest } from '../domain/retention';
 
 /** The most rows that one run removes: deliveries and subscriptions of an integration, and its events of a type. The next run continues. */
 const MAX_REMOVED = 100_000;
@@ -15,7 +15,7 @@ export const LOG_RETENTION_DAYS = 30;
  */
 export async function pruneDeliveries(db: Database): Promise<number> {
   let pruned = 0;
-  const oldest = oldestOf('webhook_deliveries', 'finished_at', "t.status <> 'Pending'");
+  const oldest = selectOldest('webhook_deliveries', 'finished_at', "t.status <> 'Pending'");
   for (const { id } of await findOld(db, oldest, `interval '${LOG_RETENTION_DAYS} days'`))
     pruned += await removeBatches(db, PRUNE, [id], MAX_REMOVED);
   return pruned;
@@ -108,7 +108,7 @@ const PRUNE_SUBSCRIPTIONS = `
 export async function pruneEvents(db: Database): Promise<number> {
   let pruned = 0;
   for (const type of EVENT_TYPE_NAMES) {
-    const oldest = oldestOf('domain_events', 'created_at', `t.type = '${type}'`);
+    const oldest = selectOldest('domain_events', 'created_at', `t.type = '${type}'`);
     for (const { id, plan } of await findOld(db, oldest, KEPT_BY_PLAN))
       pruned += await removeBatches(db, PRUNE_EVENTS, [id, type, PLANS[plan].retentionDays], MAX_REMOVED);
   }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { timeZoneName } from '../../contract/fields';
-import { dueTimes, windowStart } from '../../server/reports/schedules';
+import { composeWindowStart, selectScheduledTimes } from '../../server/reports/schedules';
 import { beginWindow } from '../support/clock-window';
 import { correlated, started } from '../support/facts';
 import type { TestServer } from '../support/server';
@@ -70,7 +70,7 @@ describe('a schedule', () => {
     async (name) => {
       const [due] = await sql().unsafe(
         `select due.at from (select 'daily' as cadence, 6 as hour, $1::text as time_zone, null::int as weekday, null::int as day_of_month) s
-        cross join lateral (${dueTimes("'2026-07-01T00:00Z'::timestamptz", "'2026-07-02T12:00Z'::timestamptz")}) due limit 1`,
+        cross join lateral (${selectScheduledTimes("'2026-07-01T00:00Z'::timestamptz", "'2026-07-02T12:00Z'::timestamptz")}) due limit 1`,
         [timeZoneName().parse(name)],
       );
       const hour = new Intl.DateTimeFormat('en-GB', { timeZone: name, hour: '2-digit', minute: '2-digit' });
@@ -89,10 +89,10 @@ describe('a schedule', () => {
     async (from) => {
       // Each hour of the clock: also the one that is skipped, and the one that comes twice.
       const windows = await sql().unsafe(`
-        select s.hour, due.at as "endAt", ${windowStart('due.clock', '1', 's.time_zone')} as "startAt"
+        select s.hour, due.at as "endAt", ${composeWindowStart('due.clock', '1', 's.time_zone')} as "startAt"
           from (select 'daily' as cadence, hour, 'Europe/Paris' as time_zone, null::int as weekday, null::int as day_of_month
                   from generate_series(0, 23) hour) s
-         cross join lateral (${dueTimes(`'${from}'::timestamptz`, `('${from}'::timestamptz + interval '5 days')`)}) due
+         cross join lateral (${selectScheduledTimes(`'${from}'::timestamptz`, `('${from}'::timestamptz + interval '5 days')`)}) due
          order by 1, 2`);
       const joins = windows.flatMap(({ hour, startAt }, n) =>
         windows[n - 1]?.hour === hour ? [[hour, startAt, windows[n - 1]!.endAt]] : [],
@@ -107,7 +107,7 @@ describe('a schedule', () => {
     const [found] = await sql().unsafe(`
       select due.at, due.clock::text from (
         select 'daily' as cadence, 23 as hour, 'America/Nuuk' as time_zone, null::int as weekday, null::int as day_of_month) s
-       cross join lateral (${dueTimes("'2026-03-29T01:00Z'::timestamptz", "'2026-03-29T01:10Z'::timestamptz")}) due`);
+       cross join lateral (${selectScheduledTimes("'2026-03-29T01:00Z'::timestamptz", "'2026-03-29T01:10Z'::timestamptz")}) due`);
     expect(found).toMatchObject({ at: '2026-03-29T01:00:00.000Z', clock: '2026-03-28 23:00:00' });
   });
 
@@ -240,7 +240,7 @@ describe('the due times', () => {
   const read = async (from: string, to: string, parameters: (string | number | null)[]) =>
     (
       await server.database.db.query<{ at: string }>(
-        `select due.at from ${S} cross join lateral (${dueTimes('$6::timestamptz', '$7::timestamptz')}) due order by 1`,
+        `select due.at from ${S} cross join lateral (${selectScheduledTimes('$6::timestamptz', '$7::timestamptz')}) due order by 1`,
         [...parameters, from, to] as string[],
       )
     ).map(({ at }) => at.slice(0, 16));

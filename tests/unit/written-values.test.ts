@@ -8,8 +8,8 @@ import {
   showName,
 } from '../../app/dashboard/[integrationId]/sessions/[sessionId]/evidence/evidence-words';
 import {
-  originOfList,
-  originOfQueue,
+  composeQueueOrigin,
+  readListOrigin,
   readOrigin,
   withOrigin,
 } from '../../app/dashboard/[integrationId]/sessions/list-origin';
@@ -186,14 +186,14 @@ describe('an address', () => {
   });
 
   it('of a session knows the list that its reader came from', () => {
-    const origin = originOfList(search('riskLevel=bot&userId=a%26b&selected=s1'));
+    const origin = readListOrigin(search('riskLevel=bot&userId=a%26b&selected=s1'));
     const href = withOrigin('/s', origin);
     const read = readOrigin(search(href.slice(3)));
     expect(read).toMatchObject({ origin, page: 'sessions' });
     expect(read?.page === 'sessions' && String(read.search)).toBe('riskLevel=bot&userId=a%26b');
-    expect(readOrigin(search(withOrigin('', originOfList(search(''))).slice(1)))?.origin).toBe('sessions');
+    expect(readOrigin(search(withOrigin('', readListOrigin(search(''))).slice(1)))?.origin).toBe('sessions');
     const openedAt = '2026-01-31T09:30:00.000+01:00';
-    expect(readOrigin(search(withOrigin('', originOfQueue(openedAt)).slice(1)))).toMatchObject({
+    expect(readOrigin(search(withOrigin('', composeQueueOrigin(openedAt)).slice(1)))).toMatchObject({
       page: 'review',
       openedAt,
     });

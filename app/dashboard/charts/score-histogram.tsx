@@ -13,7 +13,7 @@ const LABELED_HUMAN = -1;
 /** One bar for each score from 0 to 100. */
 export const BINS = 101;
 /** Finds where the bar of a score begins, in percent from the left. */
-export const placeOfBin = (bin: number) => (bin / BINS) * 100;
+export const placeBin = (bin: number) => (bin / BINS) * 100;
 const LEVELS: RiskLevel[] = ['human', 'medium', 'bot'];
 const colorOf = (level: RiskLevel) => `var(--color-${level}-fill)`;
 
@@ -89,14 +89,14 @@ export function ScoreHistogram({ distribution, thresholds, overlay }: ScoreHisto
             parts: [{ name: RISK_WORDS[level], color: colorOf(level), value: sessionsOf.get(bin) ?? 0 }],
           };
         })}
-        labels={[0, 25, 50, 75, 100].map((score) => ({ at: placeOfBin(score), text: String(score) }))}
+        labels={[0, 25, 50, 75, 100].map((score) => ({ at: placeBin(score), text: String(score) }))}
         overlay={
           overlay ??
           [thresholds.mediumAt, thresholds.botAt].map((cut) => (
             <div
               key={cut}
               className="absolute inset-y-0 border-faint border-l border-dashed"
-              style={{ left: `${placeOfBin(cut)}%` }}
+              style={{ left: `${placeBin(cut)}%` }}
             />
           ))
         }

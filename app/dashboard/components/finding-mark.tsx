@@ -22,7 +22,7 @@ const SHAPES: Record<FindingState, string> = {
 };
 
 /** A finding about the data alone accuses nobody, so it has no colour. */
-export const colorOfFinding = ({ group, state }: Pick<Finding, 'group' | 'state'>): string =>
+export const chooseFindingColor = ({ group, state }: Pick<Finding, 'group' | 'state'>): string =>
   group === 'context' ? 'text-faint' : COLOURS[state];
 
 /** A triangle, a circle or a dash, so that the states can be told apart without colour. */

@@ -11,7 +11,7 @@ import { describeError } from '../../query-client';
 import type { Scoring } from '../sessions/[sessionId]/score-sum';
 import { BulkBar } from '../sessions/bulk-labeling';
 import { useLabeling } from '../sessions/labeling';
-import { originOfQueue, withOrigin } from '../sessions/list-origin';
+import { composeQueueOrigin, withOrigin } from '../sessions/list-origin';
 import { CaseView } from './case-view';
 import {
   decideCurrent,
@@ -106,7 +106,7 @@ function Desk({ review, progress, scoring, onReopen }: DeskProps) {
   const skip = () => act(skipCurrent);
   const hrefOf = useCallback(
     (id: string, opened: ReviewProgress) =>
-      withOrigin(`${base}/sessions/${encodeURIComponent(id)}`, originOfQueue(opened.openedAt)),
+      withOrigin(`${base}/sessions/${encodeURIComponent(id)}`, composeQueueOrigin(opened.openedAt)),
     [base],
   );
   const openCurrent = () => {

@@ -6,14 +6,14 @@ const ORIGIN = 'from';
 export type Origin = { page: 'sessions'; search: URLSearchParams } | { page: 'review'; openedAt: string };
 
 /** Names the sessions list with the filters of its address. The selected row is not part of it. */
-export function originOfList(search: URLSearchParams | Record<string, string>): string {
+export function readListOrigin(search: URLSearchParams | Record<string, string>): string {
   const filters = new URLSearchParams(search);
   filters.delete('selected');
   return filters.size > 0 ? `sessions?${filters}` : 'sessions';
 }
 
 /** Names a queue by the time at which it was opened. */
-export const originOfQueue = (openedAt: string) => `review?opened=${encodeURIComponent(openedAt)}`;
+export const composeQueueOrigin = (openedAt: string) => `review?opened=${encodeURIComponent(openedAt)}`;
 
 /** Adds the list to the address of a session's page. */
 export const withOrigin = (href: string, origin: string) => `${href}?${new URLSearchParams({ [ORIGIN]: origin })}`;

@@ -10,7 +10,7 @@ import { useSelection } from '../../components/url-state';
 import { listRows, PAGES } from '../../list-pages';
 import { useTRPC } from '../../queries';
 import { useLabeling } from './labeling';
-import { originOfList, withOrigin } from './list-origin';
+import { readListOrigin, withOrigin } from './list-origin';
 import { nameSession, SESSION_COLUMNS, SESSION_NOUN } from './session-columns';
 
 const COLUMNS_OF_USER = SESSION_COLUMNS.filter(({ key }) => key !== 'user');
@@ -40,7 +40,7 @@ export function SessionTable({ filters, base, empty }: SessionTableProps) {
     const session = list.rows?.find(({ id }) => id === readSelected());
     if (session) void labeling.explain(session);
   };
-  const hrefOf = ({ id }: Session) => withOrigin(`${base}/sessions/${encodeURIComponent(id)}`, originOfList(filters));
+  const hrefOf = ({ id }: Session) => withOrigin(`${base}/sessions/${encodeURIComponent(id)}`, readListOrigin(filters));
   return (
     <section>
       <div className="mb-2 flex items-center justify-between gap-2">

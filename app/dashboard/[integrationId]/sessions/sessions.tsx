@@ -20,7 +20,7 @@ import { describeError } from '../../query-client';
 import { BulkBar } from './bulk-labeling';
 import { SessionFilterBar } from './filter-bar';
 import { useLabeling } from './labeling';
-import { originOfList, withOrigin } from './list-origin';
+import { readListOrigin, withOrigin } from './list-origin';
 import { nameSession, SESSION_COLUMNS, SESSION_NOUN } from './session-columns';
 import { readSessionFilters, readSessionList, SESSION_FILTER_NAMES } from './session-filters';
 import { SessionPanel } from './session-panel';
@@ -78,7 +78,7 @@ export function Sessions() {
     if (session) void labeling.explain(session);
   };
   const hrefOf = ({ id }: Pick<Session, 'id'>) =>
-    withOrigin(`${base}/sessions/${encodeURIComponent(id)}`, originOfList(params));
+    withOrigin(`${base}/sessions/${encodeURIComponent(id)}`, readListOrigin(params));
   /** Selects the session before or after, for fingers. */
   const step = (by: 1 | -1) => {
     const at = (rows?.findIndex(({ id }) => id === readSelected()) ?? -1) + by;

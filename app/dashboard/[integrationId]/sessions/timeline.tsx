@@ -8,7 +8,7 @@ import { showDuration, useTimeZone } from '../../components/time';
 import { showInstant } from '../../time-zone';
 
 /** The colour of an event type, the same everywhere. */
-export const colorOfType = (type: SessionEventType) => `var(--color-type-${type})`;
+export const chooseTypeColor = (type: SessionEventType) => `var(--color-type-${type})`;
 
 const EVENTS: Noun = ['event', 'events'];
 const CHANGES: Noun = ['change', 'changes'];
@@ -71,7 +71,7 @@ export function Timeline({ details, height = 140, momentsMs = [], chosenMs = nul
       <div className="mb-3 flex flex-wrap items-center justify-between gap-2">
         <Legend
           items={[
-            ...types.map((type) => ({ name: type, color: colorOfType(type) })),
+            ...types.map((type) => ({ name: type, color: chooseTypeColor(type) })),
             ...(momentsMs.length > 0 ? [{ name: 'finding', color: 'var(--color-bot)' }] : []),
           ]}
         />
@@ -82,7 +82,7 @@ export function Timeline({ details, height = 140, momentsMs = [], chosenMs = nul
         bars={timeline.map((stretch) => ({
           name: offset(stretch.timestamp),
           parts: types
-            .map((type) => ({ name: type, color: colorOfType(type), value: stretch.countsByType[type] ?? 0 }))
+            .map((type) => ({ name: type, color: chooseTypeColor(type), value: stretch.countsByType[type] ?? 0 }))
             .filter(({ value }) => value > 0),
         }))}
         labels={[0, 25, 50, 75, 100].map((at) => ({ at, text: showOffset((spanMs * at) / 100) }))}

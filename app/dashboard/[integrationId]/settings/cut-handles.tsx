@@ -1,7 +1,7 @@
 'use client';
 import type { KeyboardEvent, PointerEvent } from 'react';
 import type { RiskThresholds } from '../../../../contract/risk-thresholds';
-import { BINS, placeOfBin } from '../../charts/score-histogram';
+import { BINS, placeBin } from '../../charts/score-histogram';
 import { joinClasses } from '../../components/classes';
 
 const CUTS = [
@@ -64,7 +64,7 @@ export function CutHandles({ thresholds, minGap, isDisabled, onChange }: CutHand
         'absolute inset-y-0 -ml-3 flex w-6 touch-none select-none justify-center rounded',
         !isDisabled && 'cursor-ew-resize',
       )}
-      style={{ left: `${placeOfBin(thresholds[cut])}%` }}
+      style={{ left: `${placeBin(thresholds[cut])}%` }}
       onPointerDown={(event) => event.currentTarget.setPointerCapture(event.pointerId)}
       onPointerMove={drag(cut)}
       onKeyDown={press(cut)}

@@ -45,11 +45,11 @@ export function toThreshold({ field, operator, kind, text }: ThresholdDraft) {
 /** Converts a threshold to a draft. */
 export function toDraft({ field, operator, value }: Threshold): ThresholdDraft {
   const values = Array.isArray(value) ? value : [value];
-  const kind = isNumeric(operator) ? 'number' : kindOf(values[0]);
+  const kind = isNumeric(operator) ? 'number' : findValueKind(values[0]);
   return { field, operator, kind, text: values.map(String).join('\n') };
 }
 
-export const kindOf = (value: unknown): ValueKind =>
+export const findValueKind = (value: unknown): ValueKind =>
   typeof value === 'number' ? 'number' : typeof value === 'boolean' ? 'boolean' : 'text';
 
 /** Lists the payload fields that a threshold may name, with the type of their values. Nested fields are dotted. */
@@ -58,7 +58,8 @@ export function listFields(payloads: Record<string, unknown>[]): Map<string, Val
   const visit = (value: unknown, path: string) => {
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
       for (const [name, inner] of Object.entries(value)) visit(inner, path ? `${path}.${name}` : name);
-    } else if (path && !Array.isArray(value) && (value !== null || !fields.has(path))) fields.set(path, kindOf(value));
+    } else if (path && !Array.isArray(value) && (value !== null || !fields.has(path)))
+      fields.set(path, findValueKind(value));
   };
   for (const payload of payloads) visit(payload, '');
   return fields;

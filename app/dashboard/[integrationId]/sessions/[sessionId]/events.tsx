@@ -16,7 +16,7 @@ import { PAGES } from '../../../list-pages';
 import { useTRPC } from '../../../queries';
 import { describeError } from '../../../query-client';
 import { showPath } from '../session-facts';
-import { colorOfType, Offset } from '../timeline';
+import { chooseTypeColor, Offset } from '../timeline';
 import { listEventMetadata, showMilliseconds, summariseEvent } from './event-words';
 
 const CELL = 'h-9 border-line/60 border-b px-2 @lg:px-3';
@@ -141,7 +141,7 @@ function EventRow({ event, startMs, isOpen, onToggle }: EventRowProps) {
         <td className={CELL}>
           <span className="flex flex-wrap items-center gap-x-2">
             <span className="inline-flex items-center gap-1.5">
-              <span className="size-2 rounded-[2px]" style={{ background: colorOfType(type) }} aria-hidden />
+              <span className="size-2 rounded-[2px]" style={{ background: chooseTypeColor(type) }} aria-hidden />
               {type}
             </span>
             <span className="text-muted">{summariseEvent(event)}</span>

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import type { Finding } from '../../../../../contract/evidence';
 import { Badge } from '../../../components/badge';
 import { joinClasses } from '../../../components/classes';
-import { colorOfFinding, FindingMark, STATE_WORDS } from '../../../components/finding-mark';
+import { chooseFindingColor, FindingMark, STATE_WORDS } from '../../../components/finding-mark';
 import { describeFlag } from '../flag-words';
 import { describeMeasured, describeUsual } from '../measured-words';
 import { RangeBar } from '../range-bar';
@@ -42,7 +42,7 @@ export function FindingRow({ finding, explanation, why, isProof, heaviest, start
   const isFound = state === 'found';
   return (
     <li className="flex gap-3 py-3">
-      <FindingMark state={state} className={joinClasses('mt-1.5', colorOfFinding(finding))} />
+      <FindingMark state={state} className={joinClasses('mt-1.5', chooseFindingColor(finding))} />
       <div className="min-w-0 flex-1 space-y-1">
         <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-1">
           <p className="flex min-w-0 flex-wrap items-center gap-x-2 gap-y-1">

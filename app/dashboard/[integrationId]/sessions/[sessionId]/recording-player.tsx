@@ -10,7 +10,7 @@ import { ErrorState, Skeleton } from '../../../components/states';
 import { useTRPC } from '../../../queries';
 import { describeError } from '../../../query-client';
 import { showPath } from '../session-facts';
-import { colorOfType, showOffset } from '../timeline';
+import { chooseTypeColor, showOffset } from '../timeline';
 import type { MomentChoice } from './finding-row';
 import { countUpTo, findLast, readScene, type Scene, type SceneKey } from './recording-reader';
 import { findShownDocument, RecordingStage } from './recording-stage';
@@ -175,7 +175,7 @@ function Rhythm({ keys, typing, atMs }: Pick<Scene, 'keys' | 'typing'> & { atMs:
           style={{
             left: `${place(key.atMs)}%`,
             height: `${height(key)}%`,
-            background: colorOfType(key.kind === 'erase' ? 'clipboard' : 'keyboard'),
+            background: chooseTypeColor(key.kind === 'erase' ? 'clipboard' : 'keyboard'),
             opacity: key.kind === 'character' || key.kind === 'erase' ? 1 : 0.5,
           }}
         />

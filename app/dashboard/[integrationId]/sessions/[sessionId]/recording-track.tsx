@@ -1,7 +1,7 @@
 import { type KeyboardEvent, memo, type PointerEvent, type ReactNode } from 'react';
 import type { Recording } from '../../../../../contract/recordings';
 import { joinClasses } from '../../../components/classes';
-import { colorOfType, showOffset } from '../timeline';
+import { chooseTypeColor, showOffset } from '../timeline';
 import type { Mark, Scene } from './recording-reader';
 import { describeMark, describePart } from './recording-words';
 
@@ -153,17 +153,17 @@ const Lanes = memo(function Lanes({
         </Lane>
       )}
       <Lane name="Pages">
-        <Spots marks={ofKind('page')} place={place} color={colorOfType('navigation')} />
-        <Spots marks={ofKind('visibility')} place={place} color={colorOfType('visibility')} isRound />
+        <Spots marks={ofKind('page')} place={place} color={chooseTypeColor('navigation')} />
+        <Spots marks={ofKind('visibility')} place={place} color={chooseTypeColor('visibility')} isRound />
       </Lane>
       <Lane name="Focus">
-        <Spots marks={ofKind('focus')} place={place} color={colorOfType('form')} />
+        <Spots marks={ofKind('focus')} place={place} color={chooseTypeColor('form')} />
       </Lane>
       <Lane name="Pointer">
         <Drawing>
           <path
             d={ticks(ofKind('press'))}
-            stroke={colorOfType('mouse')}
+            stroke={chooseTypeColor('mouse')}
             strokeWidth={2}
             vectorEffect="non-scaling-stroke"
           />
@@ -178,15 +178,25 @@ const Lanes = memo(function Lanes({
               width={Math.max(0.2, place(atMs + durationMs) - place(atMs))}
               y={3}
               height={7}
-              fill={colorOfType('keyboard')}
+              fill={chooseTypeColor('keyboard')}
             />
           ))}
-          <path d={ticks(others)} stroke={colorOfType('keyboard')} strokeWidth={1} vectorEffect="non-scaling-stroke" />
-          <path d={ticks(erased)} stroke={colorOfType('clipboard')} strokeWidth={1} vectorEffect="non-scaling-stroke" />
+          <path
+            d={ticks(others)}
+            stroke={chooseTypeColor('keyboard')}
+            strokeWidth={1}
+            vectorEffect="non-scaling-stroke"
+          />
+          <path
+            d={ticks(erased)}
+            stroke={chooseTypeColor('clipboard')}
+            strokeWidth={1}
+            vectorEffect="non-scaling-stroke"
+          />
         </Drawing>
       </Lane>
       <Lane name="Text">
-        <Spots marks={ofKind('text')} place={place} color={colorOfType('clipboard')} />
+        <Spots marks={ofKind('text')} place={place} color={chooseTypeColor('clipboard')} />
       </Lane>
     </div>
   );

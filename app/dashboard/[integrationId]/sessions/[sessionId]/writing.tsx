@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { Provenance, WritingEvidence, WritingReason, WritingSession } from '../../../../../contract/writing';
 import { joinClasses } from '../../../components/classes';
 import { showCount } from '../../../components/count';
-import { colorOfFinding, FindingMark, STATE_WORDS } from '../../../components/finding-mark';
+import { chooseFindingColor, FindingMark, STATE_WORDS } from '../../../components/finding-mark';
 import { Section } from '../../../components/page-header';
 import { ScoreBar } from '../../../components/score-bar';
 import { ErrorState } from '../../../components/states';
@@ -137,7 +137,7 @@ function Reason({ reason, explanation }: { reason: WritingReason; explanation: s
   const { state, measured, expected, weight } = reason;
   const isFound = state === 'found';
   // A reason that does not count accuses nobody, so it has no colour.
-  const color = isFound && weight === 0 ? 'text-faint' : colorOfFinding({ group: 'typing', state });
+  const color = isFound && weight === 0 ? 'text-faint' : chooseFindingColor({ group: 'typing', state });
   return (
     <li className="flex gap-3 py-1.5">
       <FindingMark state={state} className={joinClasses('mt-1.5', color)} />

@@ -7,7 +7,7 @@ import { nameAnomaly, sayAnomaly } from '../../../anomalies/anomaly-words';
 import { REASON_WORDS } from '../../verdict-words';
 import { showMilliseconds } from '../event-words';
 import { EvidenceFindings } from './evidence-findings';
-import { More, NOT_KNOWN, Table, TableRow, time, unbroken, Values } from './evidence-layout';
+import { More, NOT_KNOWN, showTime, showUnbroken, Table, TableRow, Values } from './evidence-layout';
 import { showBothScores, showName, showPlain, showUtcInstant } from './evidence-words';
 
 /** The evidence of a session, for print. All of the report is in it. */
@@ -121,7 +121,11 @@ function Scores({ report: { scores } }: { report: EvidenceReport }) {
           <TableRow
             key={scoredAt}
             cells={[
-              ...[time(scoredAt), unbroken(showBothScores(botScore)), unbroken(ruleSetVersion ?? 'no version')],
+              ...[
+                showTime(scoredAt),
+                showUnbroken(showBothScores(botScore)),
+                showUnbroken(ruleSetVersion ?? 'no version'),
+              ],
               detectionFlags.length === 0 ? 'none' : detectionFlags.join(', '),
             ]}
           />
@@ -142,7 +146,7 @@ function Verdicts({ report: { verdicts, score } }: { report: EvidenceReport }) {
             // biome-ignore lint/suspicious/noArrayIndexKey: two verdicts may have the same time
             key={index}
             cells={[
-              time(verdict.decidedAt),
+              showTime(verdict.decidedAt),
               <>
                 {verdict.verdict === null ? 'Label removed' : showName(verdict.verdict)}
                 {verdict.isUndo && ' (undo)'}
@@ -198,7 +202,7 @@ function UserAndDevice({ report: { user, device, matches } }: { report: Evidence
       {matches.list.length > 0 && (
         <Table head={['Matched', 'User id', 'Confidence']}>
           {matches.list.map(({ userId, confidence, correlatedAt }) => (
-            <TableRow key={correlatedAt} cells={[time(correlatedAt), userId, `${confidence} of 1`]} />
+            <TableRow key={correlatedAt} cells={[showTime(correlatedAt), userId, `${confidence} of 1`]} />
           ))}
         </Table>
       )}
@@ -220,7 +224,7 @@ function Pages({ pages: { list, total, hasMore } }: { pages: EvidenceReport['pag
             // biome-ignore lint/suspicious/noArrayIndexKey: a page may be visited twice at once
             key={index}
             cells={[
-              time(at),
+              showTime(at),
               <span key="spent" className="whitespace-nowrap">
                 {spentMs === null ? NOT_KNOWN : showSpent(spentMs)}
               </span>,
@@ -247,7 +251,7 @@ function Anomalies({ anomalies: { list, hasMore } }: { anomalies: EvidenceReport
             <li key={id}>
               <p className="wrap-anywhere">
                 <strong className="font-medium">{nameAnomaly(anomalyType)}</strong> ({anomalyType}), {severity},{' '}
-                {time(detectedAt)}
+                {showTime(detectedAt)}
               </p>
               <p className="wrap-anywhere">{sayAnomaly(anomaly, UTC)}</p>
               <p className="wrap-anywhere text-faint text-xs">

@@ -1,5 +1,5 @@
 import type { EvidenceReport, LaboratoryRate, ReportedFinding } from '../../../../../../contract/evidence-report';
-import { colorOfFinding, FindingMark } from '../../../../components/finding-mark';
+import { chooseFindingColor, FindingMark } from '../../../../components/finding-mark';
 import { describeFlag } from '../../flag-words';
 import { describeMeasured, describeUsual } from '../../measured-words';
 import { showMoments, showName } from './evidence-words';
@@ -44,7 +44,7 @@ function FindingEntry({ finding }: { finding: ReportedFinding }) {
   ];
   return (
     <li className="flex gap-3 py-2">
-      <FindingMark state={state} className={`mt-1.5 ${colorOfFinding(finding)}`} />
+      <FindingMark state={state} className={`mt-1.5 ${chooseFindingColor(finding)}`} />
       <div className="min-w-0 flex-1 space-y-0.5">
         <p className="wrap-anywhere">
           <span className="font-medium">{describeFlag(flag)}</span> <span className="text-faint text-xs">{flag}</span>

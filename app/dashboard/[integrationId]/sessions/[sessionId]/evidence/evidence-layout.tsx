@@ -64,13 +64,13 @@ export function TableRow({ cells }: { cells: ReactNode[] }) {
   );
 }
 
-export const time = (at: string) => (
+export const showTime = (at: string) => (
   <time key={at} dateTime={at} className="whitespace-nowrap">
     {showUtcInstant(at)}
   </time>
 );
 
-export const unbroken = (text: string) => (
+export const showUnbroken = (text: string) => (
   <span key={text} className="whitespace-nowrap">
     {text}
   </span>

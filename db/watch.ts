@@ -110,7 +110,8 @@ export function openWatch(options: {
     lines.add(line);
     const { end } = sql;
     sql.end = async (ending) => {
-      await end(ending);
+      // postgres.js would also wait for statements that failed when their connection was lost.
+      await end(statements.count() === 0 ? { timeout: 0 } : ending);
       // With a connection that is lost already, postgres.js ends at once and leaves the queue as it is.
       statements.review(() => new DatabaseAwayError('the connection is lost'));
       lines.delete(line);

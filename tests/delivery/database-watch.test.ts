@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { openDatabase } from '../../db/client';
 import { createTestDatabase, waitForConnection } from '../support/database';
@@ -11,6 +11,8 @@ const BLOCKED_MS = 450;
 const TURNS = 8;
 /** How much later each answer arrives. A new connection needs three answers until its first statement is over. */
 const DELAY_MS = 800;
+/** A close gives statements that still run five seconds. */
+const CLOSE_LIMIT_MS = 4_000;
 
 it('a process that hardly comes to read answers does not take its database for away', async () => {
   const database = await createTestDatabase();
@@ -52,7 +54,7 @@ it('a database that answers slowly, also on a new connection, is not away', asyn
   }
 });
 
-it('a connection that Postgres ends fails with what Postgres says', async () => {
+it('a connection that Postgres ends fails with what Postgres says, and a later close does not wait for it', async () => {
   const database = await createTestDatabase();
   try {
     const { db } = database;
@@ -64,6 +66,8 @@ it('a connection that Postgres ends fails with what Postgres says', async () => 
       code: 'ECONNRESET',
       message: 'the database has hung up: terminating connection due to administrator command',
     });
+    const waited = sleep(CLOSE_LIMIT_MS, 'waits', { ref: false });
+    expect(await Promise.race([db.close().then(() => 'closed'), waited])).toBe('closed');
   } finally {
     await database.drop();
   }

@@ -79,7 +79,9 @@ export function openDatabase(options: {
       // postgres.js would query the types on each new connection. If the connection breaks during that query, it ends the
       // process.
       fetch_types: false,
-      connect_timeout: 2,
+      // The watch notices sooner if the database is away. This timer also runs while the process is blocked, for example because it loads
+      // a route, and then ends a connection whose answers it only has not read yet.
+      connect_timeout: 10,
       connection: startup,
       onnotice: (notice) => options.onNotice?.(String(notice.message)),
       // The default backoff waits whole seconds, during which a recovered database would stay unused.

@@ -9,10 +9,18 @@ import { startRelay } from '../support/relay';
 /** How long each turn of the event loop is blocked, and for how many turns. */
 const BLOCKED_MS = 450;
 const TURNS = 8;
+/** As long as a route takes to load on a slow machine. */
+const LONG_BLOCKED_MS = 3_000;
+const CONNECTING_MS = 200;
 /** How much later each answer arrives. A new connection needs three answers until its first statement is over. */
 const DELAY_MS = 800;
 /** A close gives statements that still run five seconds. */
 const CLOSE_LIMIT_MS = 4_000;
+
+function block(milliseconds: number) {
+  const until = performance.now() + milliseconds;
+  while (performance.now() < until);
+}
 
 it('a process that hardly comes to read answers does not take its database for away', async () => {
   const database = await createTestDatabase();
@@ -23,14 +31,32 @@ it('a process that hardly comes to read answers does not take its database for a
     // The answer is late, so the watch probes the database.
     const late = db.query('select pg_sleep(3)', []).catch((error: Error) => error.message);
     for (let n = 0; n < TURNS; n++) {
-      const until = performance.now() + BLOCKED_MS;
-      while (performance.now() < until);
+      block(BLOCKED_MS);
       await turn();
     }
     expect(await late).toEqual([{ pg_sleep: '' }]);
     expect(faults).toEqual([]);
   } finally {
     await db.close();
+    await database.drop();
+  }
+});
+
+it('a process that is blocked while it connects reads the answers that it got meanwhile', async () => {
+  const database = await createTestDatabase();
+  const url = new URL(database.url);
+  const relay = await startRelay(Number(url.port));
+  url.port = String(relay.port);
+  relay.delay(CONNECTING_MS);
+  const db = openDatabase({ url: url.href, maxConnections: 1 });
+  try {
+    const first = db.query('select 1 as one', []).catch((error: Error) => error.message);
+    await sleep(CONNECTING_MS / 2);
+    block(LONG_BLOCKED_MS);
+    expect(await first).toEqual([{ one: 1 }]);
+  } finally {
+    await db.close();
+    await relay.cut();
     await database.drop();
   }
 });

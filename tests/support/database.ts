@@ -49,10 +49,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   };
 }
 
-/**
- * Opens the first connection of a pool. The product gives up after two seconds, which pass before the answer is read if the process
- * is busy with loading modules.
- */
+/** Opens the first connection of a pool: an address that does not answer at once is asked again. */
 export const waitForConnection = (db: Database) => eventually(() => db.query('select 1', []));
 
 /**

@@ -97,7 +97,7 @@ const RELEASE = `
 
 const SWEEP_LIMIT = 1_000;
 /** How long a due delivery may wait for a run before the sweep counts it as overdue. */
-const OVERDUE_GRACE_S = 5;
+export const OVERDUE_GRACE_S = 5;
 const MAX_HELD_HOURS = 24;
 /** If this many processes in a row die during a delivery's attempts, it is not tried again. */
 const MAX_CRASHES = 5;

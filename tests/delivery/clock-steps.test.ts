@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { asOperator } from '../../server/audit/acts';
 import { revokeSite } from '../../server/domain/sites';
+import { OVERDUE_GRACE_S } from '../../server/webhooks/deliveries';
 import { DRIVEN, openPageSite, Tab } from '../support/beacon';
 import { createTestDatabase, type TestDatabase } from '../support/database';
 import { scoredSession } from '../support/facts';
@@ -21,8 +22,8 @@ const RETRY_DELAY_MS = 4_000;
 const HOUR_MS = 3_600_000;
 /** A sweep runs every ten seconds, so at least one runs within this time. */
 const HOLD_MS = 12_000;
-/** A sweep takes over what is late by so much. What starts sooner was woken for its due time. */
-const OVERDUE_MS = 5_000;
+/** What starts sooner was woken for its due time; a sweep would take over later. */
+const OVERDUE_MS = OVERDUE_GRACE_S * 1_000;
 
 let database: TestDatabase;
 let receiver: Receiver;

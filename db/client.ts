@@ -80,7 +80,7 @@ export function openDatabase(options: {
       // process.
       fetch_types: false,
       // The watch notices sooner if the database is away. This timer also runs while the process is blocked, for example because it loads
-      // a route, and then ends a connection whose answers it only has not read yet.
+      // a route. It then ends a connection although the answers have arrived.
       connect_timeout: 10,
       connection: startup,
       onnotice: (notice) => options.onNotice?.(String(notice.message)),

@@ -22,6 +22,22 @@ function block(milliseconds: number) {
   while (performance.now() < until);
 }
 
+/** Opens a pool of one connection, behind a relay, to a new database. */
+async function openBehindRelay() {
+  const database = await createTestDatabase();
+  const url = new URL(database.url);
+  const relay = await startRelay(Number(url.port));
+  url.port = String(relay.port);
+  const faults: unknown[] = [];
+  const db = openDatabase({ url: url.href, maxConnections: 1, onOutage: (fault) => faults.push(fault) });
+  const close = async () => {
+    await db.close();
+    await relay.cut();
+    await database.drop();
+  };
+  return { db, relay, faults, close };
+}
+
 it('a process that hardly comes to read answers does not take its database for away', async () => {
   const database = await createTestDatabase();
   const faults: unknown[] = [];
@@ -43,40 +59,27 @@ it('a process that hardly comes to read answers does not take its database for a
 });
 
 it('a process that is blocked while it connects reads the answers that it got meanwhile', async () => {
-  const database = await createTestDatabase();
-  const url = new URL(database.url);
-  const relay = await startRelay(Number(url.port));
-  url.port = String(relay.port);
+  const { db, relay, close } = await openBehindRelay();
   relay.delay(CONNECTING_MS);
-  const db = openDatabase({ url: url.href, maxConnections: 1 });
   try {
     const first = db.query('select 1 as one', []).catch((error: Error) => error.message);
     await sleep(CONNECTING_MS / 2);
     block(LONG_BLOCKED_MS);
     expect(await first).toEqual([{ one: 1 }]);
   } finally {
-    await db.close();
-    await relay.cut();
-    await database.drop();
+    await close();
   }
 });
 
 it('a database that answers slowly, also on a new connection, is not away', async () => {
-  const database = await createTestDatabase();
-  const url = new URL(database.url);
-  const relay = await startRelay(Number(url.port));
-  url.port = String(relay.port);
-  const faults: unknown[] = [];
-  const db = openDatabase({ url: url.href, maxConnections: 1, onOutage: (fault) => faults.push(fault) });
+  const { db, relay, faults, close } = await openBehindRelay();
   try {
     await waitForConnection(db);
     relay.delay(DELAY_MS);
     expect(await db.query('select pg_sleep(5)', [])).toEqual([{ pg_sleep: '' }]);
     expect(faults).toEqual([]);
   } finally {
-    await db.close();
-    await relay.cut();
-    await database.drop();
+    await close();
   }
 });
 
@@ -100,11 +103,7 @@ it('a connection that Postgres ends fails with what Postgres says, and a later c
 });
 
 it('a connection that is lost later does not fail with what was wrong with an earlier statement', async () => {
-  const database = await createTestDatabase();
-  const url = new URL(database.url);
-  const relay = await startRelay(Number(url.port));
-  url.port = String(relay.port);
-  const db = openDatabase({ url: url.href, maxConnections: 1 });
+  const { db, relay, close } = await openBehindRelay();
   try {
     await waitForConnection(db);
     await expect(db.query('select 1/0', [])).rejects.toThrow('division by zero');
@@ -112,7 +111,6 @@ it('a connection that is lost later does not fail with what was wrong with an ea
     await relay.cut();
     expect(await ended).toMatchObject({ code: 'ECONNRESET', message: 'the database has hung up' });
   } finally {
-    await db.close();
-    await database.drop();
+    await close();
   }
 });

@@ -59,8 +59,11 @@ export interface FoundRoute {
 /** Finds the route of a method and a path. Both must match exactly. The path parameters are still percent-encoded. */
 export function findRoute(method: string, path: string): FoundRoute | null {
   const parameters: [string, string][] = [];
+  const [start, ...segments] = path.split('/');
+  // A target such as `*/v1/sessions` names no path.
+  if (start !== '') return null;
   let node: Node | undefined = ROOT;
-  for (const segment of path.split('/').slice(1)) {
+  for (const segment of segments) {
     const next: Node | undefined = node.statics.get(segment);
     if (!next && node.parameter && segment !== '') parameters.push([node.parameter.name, segment]);
     node = next ?? (segment === '' ? undefined : node.parameter?.node);

@@ -130,6 +130,9 @@ export function registerMethodTests(): void {
         ['GET', '/openapi/v4.json'],
         ['GET', '/openapi'],
         ['OPTIONS', '/openapi/v3.json'],
+        ['GET', '*/health'],
+        ['GET', '*/v1/integration'],
+        ['POST', '*/v1/webhooks'],
       ] as const) {
         const answer = await send(method, target);
         expect([target, answer.status]).toEqual([target, 404]);

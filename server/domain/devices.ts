@@ -81,8 +81,9 @@ const LIST_DEVICES = `
     select fingerprint, confirmed_at, first_confirmed_at, confirmed_by from device_confirmations
      where integration_id = $1 and user_id = $2)
   select fingerprint, coalesce(sessions, 0) as "sessionCount",
-         (select max(s.created_at) from sessions s
-           where s.integration_id = $1 and s.user_id = $2 and s.fingerprint = d.fingerprint) as "lastSeenAt",
+         (select s.created_at from sessions s
+           where s.integration_id = $1 and s.user_id = $2 and s.fingerprint = d.fingerprint
+           order by s.created_at desc limit 1) as "lastSeenAt",
          confirmed_at as "confirmedAt", first_confirmed_at as "firstConfirmedAt", confirmed_by as "confirmedBy"
     from (select * from used full join confirmed using (fingerprint)) d
    order by "lastSeenAt" desc nulls last, fingerprint limit 200`;

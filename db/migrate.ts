@@ -9,6 +9,8 @@ import { advanceEventPositions } from './event-positions';
 import { openSocket } from './postgres-internals';
 import { LIFT_TRANSACTION_LIMIT, SESSION_SETTINGS } from './session-settings';
 
+/** The community maintains no earlier one (docs/operating.md). */
+const OLDEST_POSTGRES = 15;
 const LOCK_KEY = 7_201_001;
 /**
  * While a migration waits for its lock on a table, every later statement on the table waits behind it: in a rolling upgrade, those of the
@@ -28,15 +30,15 @@ interface Journal {
 /** An invalid setting: the database belongs to another region. */
 export class RegionMismatchError extends Error {}
 
-/** Text that customers send does not fit into the database. */
-export class EncodingError extends Error {}
+/** The database cannot hold what the product stores: its encoding, or its version of Postgres. */
+export class UnsuitableDatabaseError extends Error {}
 
 /** Postgres gives this address no session: it is wrong in some part, or nobody answers. */
 export class NoSessionError extends Error {}
 
 /**
  * Applies the missing migrations under an advisory lock: if several processes start together, one migrates and the others wait.
- * Writes the region into a new database, and refuses one of another region or encoding, which stays as it is. Lets positions of
+ * Writes the region into a new database, and refuses an unsuitable one and one of another region, which stay as they are. Lets positions of
  * events go on after a restore. Returns the names of the applied migrations. `url` must reach Postgres itself, not a transaction
  * pooler. An aborted `signal` ends what may last for hours: the wait for another process, or for the locks of others. It rejects
  * with its reason.
@@ -60,9 +62,7 @@ export async function migrateDatabase(options: {
   });
   try {
     await takeLock(sql, signal);
-    const [{ encoding } = { encoding: '' }] = await sql<{ encoding: string }[]>`
-      select current_setting('server_encoding') as encoding`;
-    if (encoding !== 'UTF8') throw new EncodingError(`has the encoding ${encoding}, but needs UTF8`);
+    await assertSuitable(sql);
     const before = await countApplied(sql);
     const region = before === 0 ? null : await readRegion(sql);
     if (region !== null && region !== options.region)
@@ -113,6 +113,16 @@ async function applyMissing(
     }
   }
   await sql`reset lock_timeout`;
+}
+
+async function assertSuitable(sql: postgres.Sql): Promise<void> {
+  const [{ encoding, version }] = (await sql`
+    select current_setting('server_encoding') as encoding, current_setting('server_version') as version`) as [
+    { encoding: string; version: string },
+  ];
+  if (Number.parseInt(version, 10) < OLDEST_POSTGRES)
+    throw new UnsuitableDatabaseError(`is Postgres ${version}, but needs ${OLDEST_POSTGRES} or later`);
+  if (encoding !== 'UTF8') throw new UnsuitableDatabaseError(`has the encoding ${encoding}, but needs UTF8`);
 }
 
 async function countApplied(sql: postgres.Sql): Promise<number> {

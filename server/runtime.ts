@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { isUnavailable, lacksRight } from '../db/client';
 import { type EmbeddedDatabase, startEmbeddedDatabase } from '../db/embedded';
-import { EncodingError, migrateDatabase, NoSessionError, RegionMismatchError } from '../db/migrate';
+import { migrateDatabase, NoSessionError, RegionMismatchError, UnsuitableDatabaseError } from '../db/migrate';
 import { hasSealedSecrets } from '../db/sealed-secrets';
 import { nameIdentitySecretContext } from './domain/collecting';
 import { createDataDir, obtainAppSecret, obtainSecretFile } from './platform/data-dir';
@@ -84,7 +84,7 @@ async function migrate(env: Env, url: string, log: Logger, signal?: AbortSignal)
     return await migrateDatabase({ url, directory, region: env.REGION, log, signal });
   } catch (error) {
     if (error instanceof RegionMismatchError) throw new SettingError(error.message);
-    if (error instanceof EncodingError) throw new SettingError(`${name}: ${error.message}`);
+    if (error instanceof UnsuitableDatabaseError) throw new SettingError(`${name}: ${error.message}`);
     if (env.DATABASE_URL && error instanceof NoSessionError)
       throw new SettingError(`${name}: cannot connect (${error.message})`);
     if (env.DATABASE_URL && (isUnavailable(error) || lacksRight(error)))

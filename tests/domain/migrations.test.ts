@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import postgres from 'postgres';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { isUnavailable, openDatabase } from '../../db/client';
-import { EncodingError, migrateDatabase, RegionMismatchError } from '../../db/migrate';
+import { migrateDatabase, RegionMismatchError, UnsuitableDatabaseError } from '../../db/migrate';
 import { findCourse } from '../../server/domain/courses';
 import { recountMinutes } from '../../server/domain/minute-counts';
 import { foldSessionDeltas } from '../../server/domain/rollups';
@@ -81,8 +81,23 @@ describe('migrations', () => {
     const name = url.pathname.slice(1);
     await admin.unsafe(`create database ${name} encoding 'LATIN1' locale_provider libc locale 'C' template template0`);
     const refused = migrateDatabase({ url: url.href, directory, region: 'us' });
-    await expect(refused).rejects.toThrow(new EncodingError('has the encoding LATIN1, but needs UTF8'));
+    await expect(refused).rejects.toThrow(new UnsuitableDatabaseError('has the encoding LATIN1, but needs UTF8'));
     await admin.unsafe(`drop database ${name} with (force)`);
+    await admin.end();
+  });
+
+  it('refuse a Postgres that is too old, and change nothing in it', async () => {
+    const admin = postgres(database.url, { max: 1 });
+    // Looks to a connection like Postgres 14.
+    await admin.unsafe(`
+      create schema old;
+      create function old.current_setting(name text) returns text language sql as $$
+        select case name when 'server_version' then '14.23 (Debian 14.23-1)' else pg_catalog.current_setting(name) end $$;
+      do $$ begin execute format('alter database %I set search_path = old, pg_catalog, public', current_database()); end $$`);
+    const refused = migrateDatabase({ url: database.url, directory, region: 'us' });
+    const message = 'is Postgres 14.23 (Debian 14.23-1), but needs 15 or later';
+    await expect(refused).rejects.toThrow(new UnsuitableDatabaseError(message));
+    expect(await admin`select from pg_catalog.pg_class where relname = 'meta'`).toHaveLength(0);
     await admin.end();
   });
 

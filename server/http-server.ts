@@ -9,6 +9,7 @@ import {
   limitConnections,
   resetConnections,
 } from './http-limits';
+import { isRouterState } from './next-internals';
 import { stopListening } from './node-http-internals';
 import { runRequest } from './platform/console';
 import { beginAccess, endAccess } from './rest/access-log';
@@ -27,6 +28,9 @@ import { findApiArea } from './rest/request-handler';
 import { createPlainResponse } from './rest/responses';
 import { listAnswerHeaders } from './rest/security-headers.mjs';
 import type { Service } from './service';
+
+/** Says what a page of the dashboard shows already, when it asks for another one. */
+const ROUTER_STATE = 'next-router-state-tree';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
@@ -103,6 +107,7 @@ async function answerRequest(
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   noteClientAddress(request);
   dropServerAction(request);
+  await dropUnreadableState(request);
   return access ? runRequest(access.requestId, () => handler(request, response)) : handler(request, response);
 }
 
@@ -110,6 +115,12 @@ async function answerRequest(
 function dropServerAction({ headers }: IncomingMessage): void {
   delete headers['next-action'];
   if (headers['content-type']?.startsWith('multipart/')) delete headers['content-type'];
+}
+
+/** Without the header Next sends the whole page. One that it cannot read would be 500 and an error in the log, for anybody who sends one. */
+async function dropUnreadableState({ headers }: IncomingMessage): Promise<void> {
+  const state = headers[ROUTER_STATE];
+  if (typeof state === 'string' && !(await isRouterState(state))) delete headers[ROUTER_STATE];
 }
 
 /** How long clients with a keep-alive connection may still send requests. The answer tells them to close it. */

@@ -50,12 +50,13 @@ function readSearch(given: Record<string, string | string[] | undefined>): URLSe
   return search;
 }
 
-/** Awaits the page's main record. Shows `not found` if it does not exist. */
+/** Awaits the page's main record. Shows `not found` if it does not exist, or if the id in the page's address is none (BAD_REQUEST). */
 export async function orNotFound<T>(promise: Promise<T>): Promise<T> {
   try {
     return await promise;
   } catch (error) {
-    if ((error as { code?: unknown } | null)?.code === 'NOT_FOUND') notFound();
+    const { code } = (error ?? {}) as { code?: unknown };
+    if (code === 'NOT_FOUND' || code === 'BAD_REQUEST') notFound();
     throw error;
   }
 }

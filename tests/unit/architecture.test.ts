@@ -21,7 +21,7 @@ const LAW: [layer: string, files: string, mayImport: string][] = [
   ],
   [
     'http-server',
-    'server/http-server.ts server/http-limits.ts server/node-http-internals.ts server/metrics-server.ts',
+    'server/http-server.ts server/http-limits.ts server/node-http-internals.ts server/next-internals.ts server/metrics-server.ts',
     'rest service platform',
   ],
   ['rest', 'server/rest/', 'procedures demo service domain auth platform db contract'],
@@ -67,7 +67,7 @@ const LAW: [layer: string, files: string, mayImport: string][] = [
 const PACKAGES: { package: string; onlyIn: RegExp }[] = [
   { package: 'drizzle-orm', onlyIn: /^(?!app\/|server\/rest\/|server\/procedures\/)/ },
   // server/main.ts is Next's custom server.
-  { package: 'next', onlyIn: /^(app\/|proxy\.ts$|next\.config\.js$|server\/main\.ts$)/ },
+  { package: 'next', onlyIn: /^(app\/|proxy\.ts$|next\.config\.js$|server\/(main|next-internals)\.ts$)/ },
   { package: 'react', onlyIn: /^app\// },
   { package: 'inngest', onlyIn: /^(inngest\/|server\/service\.ts$)/ },
 ];

@@ -164,6 +164,8 @@ export function registerAccessTests(): void {
         `${other}/users/student-1`,
         `${dashboard.base}/sessions/nothing`,
         `${dashboard.base}/webhooks/nothing`,
+        `${dashboard.base}/users/${'x'.repeat(257)}`,
+        `${dashboard.base}/courses/${'x'.repeat(257)}`,
         `${dashboard.product.url}/dashboard/int_unknown/overview`,
       ]) {
         expect([address, (await page.goto(address))?.status()]).toEqual([address, 404]);

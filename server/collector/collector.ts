@@ -147,7 +147,7 @@ export function createCollector(dependencies: {
     const userAgent = (request.userAgent ?? '').slice(0, MAX_USER_AGENT_LENGTH).toWellFormed();
     const place = mayBegin ? readPlace(request) : NO_PLACE;
     const user = await findUser(site, beacon);
-    const { d, n, receivedAtMs, ...content } = describeBatch(site, { ...beacon, user }, request);
+    const { d, n, receivedAtMs, ...content } = describeBatch(site, { user, ...beacon }, request);
     const { user: _, ...anonymous } = content;
     const stored = await intake.store({
       integrationId,

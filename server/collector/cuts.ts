@@ -113,7 +113,7 @@ export function planCut(session: OpenSession, { reading, nowMs, isDue }: CutRequ
   const events = listEvents(progress, batches);
   progress.events[1] = events.length;
   const segments = isScored ? session.score.listSegments() : [];
-  return { progress, facts: listFacts(session, progress, { ...judgement, segments }, events) };
+  return { progress, facts: listFacts(session, progress, { segments, ...judgement }, events) };
 }
 
 /** Computes the facts of the latest cut once more. */
@@ -151,10 +151,10 @@ function listEvents({ covered, added, cutAt, events: [first] }: Progress, batche
   const news = known.filter((batch) => coversBatch(added, batch));
   return summariseEvents(news, anchorDocuments(known)).map(
     ({ timestampMs, eventCount, ...event }, place): SessionEventsFact['events'][number] => ({
-      ...event,
       sequence: first + place,
       timestamp: new Date(Math.min(timestampMs, cutAtMs)).toISOString(),
       eventCount: Math.min(eventCount, MAX_EVENT_COUNT),
+      ...event,
     }),
   );
 }

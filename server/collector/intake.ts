@@ -82,9 +82,9 @@ export function createIntake(db: Database, log: Pick<Logger, 'warn'>, idleMs: nu
   async function storeGroup(group: PendingItem<Waiting, StoredBatch | null>[], isLast: boolean) {
     const nowMs = performance.now();
     const rows = group.map(({ item: { batch, sinceMs } }, place) => ({
-      ...batch,
       place,
       waitedMs: Math.max(0, Math.round(nowMs - sinceMs)),
+      ...batch,
       addressHash: batch.addressHash?.toString('hex') ?? null,
       body: batch.body.toString('base64'),
       lateBody: batch.lateBody?.toString('base64'),

@@ -111,7 +111,7 @@ export function anchorDocuments(batches: readonly TraceBatch[]): DocumentAnchors
         return url === null ? [] : [{ sequence: batch.n, url }];
       });
       const isFramed = first.e !== undefined && (first.e.b & ENVIRONMENT_BITS.framed) !== 0;
-      return [first.d, { ...anchorDocument(document), isFirst: document === earliest, isFramed, pages }];
+      return [first.d, { isFirst: document === earliest, isFramed, pages, ...anchorDocument(document) }];
     }),
   );
 }

@@ -18,7 +18,7 @@ const isItsRule = and(eq(alertRules.integrationId, alerts.integrationId), eq(ale
 function showAlert({ integrationId: _, ruleId, ruleName, ...row }: AlertRow): Alert {
   const status = findStatus(row);
   // A rule that a customer's pipeline names is not one of ours.
-  return { ...row, status, rule: ruleId === null || ruleName === null ? null : { id: ruleId, name: ruleName } };
+  return { status, rule: ruleId === null || ruleName === null ? null : { id: ruleId, name: ruleName }, ...row };
 }
 
 /** Lists alerts, newest first, optionally those of a status or of a rule. */

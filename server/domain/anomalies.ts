@@ -38,15 +38,15 @@ type AnomalyRow = typeof anomalies.$inferSelect & {
 };
 
 const showSession = (session: FoundSession | null): Anomaly['session'] =>
-  session && { ...session, startedAt: new Date(session.startedAtMs).toISOString() };
+  session && { startedAt: new Date(session.startedAtMs).toISOString(), ...session };
 
 const showAnomaly = ({ integrationId: _, type, fingerprint, session, otherSession, ...row }: AnomalyRow): Anomaly => ({
-  ...row,
   anomalyType: type,
   deviceFingerprint: fingerprint,
   status: findStatus(row),
   session: showSession(session),
   otherSession: showSession(otherSession),
+  ...row,
 });
 
 /** Lists anomalies, newest or oldest first, optionally filtered by session, user, type, severity and status. */

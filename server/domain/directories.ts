@@ -74,8 +74,8 @@ export async function getUser(context: DomainContext, { userId }: { userId: stri
 type UserRow = Omit<User, 'riskLevel'> & { maxEffectiveBin: number | null };
 
 const showUser = ({ integration }: DomainContext, { maxEffectiveBin, ...user }: UserRow): User => ({
-  ...user,
   riskLevel: classifyRisk(maxEffectiveBin, integration),
+  ...user,
 });
 
 const SHOWN_OF_USER = `u.id, u.name, u.email, u.url, s.*, ${countOthers('user', 'u.integration_id', 'u.id')} as "deviceCount",

@@ -156,7 +156,7 @@ export function createIngester(dependencies: {
       }
       const { type, payload } = events.get(eventId)!;
       started.add(deliveryId);
-      handover.start({ ...delivery, attempt: 1, eventType: type, payload, isTest: false });
+      handover.start({ attempt: 1, eventType: type, payload, isTest: false, ...delivery });
     }
     for (const delivery of rows.deliveries) {
       if (delivery.lease !== null && !started.has(delivery.id)) handover.release(delivery);

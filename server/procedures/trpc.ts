@@ -78,7 +78,7 @@ export const integrationProcedure = trpc.procedure.use(async ({ ctx, type, next 
     const { verified } = caller;
     const actor = { kind: 'ApiKey', id: verified.keyId, name: verified.apiKeyMasked } as const;
     const result = await next({
-      ctx: { domain: provideIntegration(ctx, { ...verified, apiKeyScopes: verified.scopes }, actor) },
+      ctx: { domain: provideIntegration(ctx, { apiKeyScopes: verified.scopes, ...verified }, actor) },
     });
     if (type === 'mutation') service.alertRules.noteChanges([verified.integration.id]);
     return result;
@@ -101,7 +101,7 @@ export const staffProcedure = trpc.procedure.use(async ({ ctx, type, next }) => 
   const member = checkStaff(ctx, type === 'query' ? STAFF_ROLES : WRITERS);
   const { db, env } = ctx.service;
   const audited = { db, actor: toStaffActor(member) };
-  return showRefusal(await next({ ctx: { ...ctx, staff: member.staff, db, audited, region: env.REGION } }));
+  return showRefusal(await next({ ctx: { staff: member.staff, db, audited, region: env.REGION, ...ctx } }));
 });
 
 /** A procedure for admins. */

@@ -33,6 +33,7 @@ export function endAccess(service: Service, access: Access, status: number): voi
   const level = QUIET_ROUTES.has(access.route) ? 'debug' : 'info';
   // If the level is off, do not build the line.
   if (!service.log.isLevelEnabled(level)) return;
-  const line = { ...access, startedAt: undefined, status, durationMs: Math.round(durationMs * 100) / 100 };
+  const shown = { startedAt: undefined, status, durationMs: Math.round(durationMs * 100) / 100 };
+  const line: object = Object.assign({}, access, shown);
   service.log[level](line, 'request');
 }

@@ -70,14 +70,13 @@ interface Call {
 }
 
 async function answerAuthenticated(service: Service, request: RestRequest, call: Call): Promise<RestResponse> {
-  const headers: Record<string, string> = { 'cache-control': 'no-store' };
   try {
     const found = findRoute(call.method, call.path);
     if (found) call.access.route = found.route.template;
     const verified = await authenticate(service, request);
     call.access.integrationId = verified.integration.id;
     call.access.keyId = verified.keyId;
-    const response = await answerKnown(service, request, call, verified, found, { ...headers });
+    const response = await answerKnown(service, request, call, verified, found);
     service.usage.record({
       integrationId: verified.integration.id,
       keyId: verified.keyId,
@@ -87,7 +86,7 @@ async function answerAuthenticated(service: Service, request: RestRequest, call:
     });
     return response;
   } catch (error) {
-    return createErrorResponse(headers, toApiError(service, error, call.access));
+    return createErrorResponse({ 'cache-control': 'no-store' }, toApiError(service, error, call.access));
   }
 }
 
@@ -98,10 +97,9 @@ async function answerKnown(
   call: Call,
   verified: VerifiedKey,
   found: FoundRoute | null,
-  headers: Record<string, string>,
 ): Promise<RestResponse> {
+  const headers: Record<string, string> = { 'cache-control': 'no-store', ...makeIdentityHeaders(verified) };
   try {
-    Object.assign(headers, makeIdentityHeaders(verified));
     const { rateLimit } = verified;
     if (rateLimit.isExceeded) {
       const retryAfterSeconds = rateLimit.resetSeconds;

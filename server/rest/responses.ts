@@ -14,7 +14,7 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** Creates a JSON response. */
 export function createJsonResponse(status: number, headers: Record<string, string>, value: unknown): RestResponse {
-  return { status, headers: { ...headers, 'content-type': JSON_TYPE }, body: JSON.stringify(value) };
+  return { status, headers: { 'content-type': JSON_TYPE, ...headers }, body: JSON.stringify(value) };
 }
 
 /** Creates a response with one line of text, for paths without the envelope. */

@@ -20,13 +20,14 @@ export const PAGE_HEADERS = {
 /** Set on every response if the public address is https. Valid for two years. */
 const TRANSPORT_HEADERS = { 'strict-transport-security': 'max-age=63072000' };
 
+const SECURE_HEADERS = { ...ANSWER_HEADERS, ...TRANSPORT_HEADERS };
+
 /**
  * Lists the headers of every response of a server with this public address (null if it is unknown).
  * @param {string | null} publicUrl
  * @returns {Record<string, string>}
  */
-export const listAnswerHeaders = (publicUrl) =>
-  publicUrl?.startsWith('https:') ? { ...ANSWER_HEADERS, ...TRANSPORT_HEADERS } : ANSWER_HEADERS;
+export const listAnswerHeaders = (publicUrl) => (publicUrl?.startsWith('https:') ? SECURE_HEADERS : ANSWER_HEADERS);
 
 /** Sources that no page of ours needs. */
 const CLOSED = {

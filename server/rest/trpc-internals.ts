@@ -49,12 +49,12 @@ export async function runProcedure(
 async function runMiddleware(middlewares: Middleware[], index: number, options: Options): Promise<Result> {
   try {
     const next = (changes: Changes) => {
-      const ctx = changes?.ctx ? { ...options.ctx, ...changes.ctx } : options.ctx;
+      const ctx = changes?.ctx ? Object.assign({}, options.ctx, changes.ctx) : options.ctx;
       const input = changes && 'input' in changes ? changes.input : options.input;
       const getRawInput = changes?.getRawInput ?? options.getRawInput;
       return runMiddleware(middlewares, index + 1, { ...options, ctx, input, getRawInput });
     };
-    return await middlewares[index]!({ ...options, next });
+    return await middlewares[index]!({ next, ...options });
   } catch (cause) {
     return { ok: false, error: getTRPCErrorFromUnknown(cause) };
   }

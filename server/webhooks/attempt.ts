@@ -33,8 +33,6 @@ export async function attemptDelivery(
     // Our side can never send this delivery.
     const outcome: Outcome = { status: 'PoisonAborted', failureClass: null, retryDelayMs: null };
     return {
-      ...record,
-      ...outcome,
       startedAt: null,
       durationMs: 0,
       httpStatus: null,
@@ -42,6 +40,8 @@ export async function attemptDelivery(
       retryAfter: null,
       errorCode: null,
       answer: null,
+      ...record,
+      ...outcome,
     };
   }
   const result = await dependencies.client.post({
@@ -53,8 +53,6 @@ export async function attemptDelivery(
   });
   if (result.kind === 'aborted') return null;
   return {
-    ...record,
-    ...(isTest ? judgeTest(result) : judgeAttempt(result, attempt, dependencies.retryDelaysMs)),
     startedAt: startedAt.toISOString(),
     durationMs: Math.round(performance.now() - started),
     httpStatus: result.kind === 'response' ? result.status : null,
@@ -62,6 +60,8 @@ export async function attemptDelivery(
     retryAfter: result.kind === 'response' ? result.retryAfter : null,
     errorCode: toErrorCode(result),
     answer: 'answer' in result ? (result.answer ?? null) : null,
+    ...record,
+    ...(isTest ? judgeTest(result) : judgeAttempt(result, attempt, dependencies.retryDelaysMs)),
   };
 }
 
@@ -124,12 +124,13 @@ export function openSecrets(
   {
     integrationId,
     subscriptionId,
-    ...sealed
+    secretSealed,
+    previousSecretSealed,
   }: Pick<ClaimedDelivery, 'integrationId' | 'subscriptionId' | 'secretSealed' | 'previousSecretSealed'>,
 ): SigningSecrets | null {
   const open = (bytes: Buffer | null) => bytes && secrets.open(bytes, nameSecretContext(integrationId, subscriptionId));
-  const current = open(sealed.secretSealed);
-  const previous = open(sealed.previousSecretSealed);
+  const current = open(secretSealed);
+  const previous = open(previousSecretSealed);
   if (current === null) return null;
   return previous === null ? [current] : [current, previous];
 }

@@ -115,10 +115,10 @@ export function createWebhookClient(options: {
   return {
     post: (request) =>
       send({
-        ...request,
         method: 'POST',
         onData: () => {},
         keeper: options.keepsAnswers ? createAnswerKeeper() : null,
+        ...request,
       }),
     async get(request) {
       const chunks: Buffer[] = [];
@@ -175,7 +175,7 @@ function attempt(
     /** Reads what the keeper has. The result of an attempt is decided before. */
     function withAnswer<Result extends PostResult>(result: Result): Result {
       const answer = settled ? null : keeper?.read();
-      return answer ? { ...result, answer } : result;
+      return answer ? { answer, ...result } : result;
     }
     const onAnswer = (reusable: boolean) =>
       settle(withAnswer({ kind: 'response', status, address: connection.address!, retryAfter }), reusable);

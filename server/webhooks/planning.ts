@@ -56,7 +56,7 @@ export function planEvent(
       continue;
     }
     const key = { integrationId, subscriptionId: subscription.id };
-    deliveries.push({ ...key, id: createId('dlv'), eventId, lease: reserve(key) ? randomUUID() : null });
+    deliveries.push({ id: createId('dlv'), eventId, lease: reserve(key) ? randomUUID() : null, ...key });
   }
   const isSkipped = Object.keys(skips).length > 0;
   return {

@@ -80,7 +80,7 @@ const toJson = (attempts: AttemptRecord[]) =>
 function toColumns({ answer, ...attempt }: AttemptRecord) {
   if (answer === null) return attempt;
   const { headers, body, isCut } = answer;
-  return { ...attempt, answerHeaders: headers, answerBody: body.toString('base64'), isAnswerCut: isCut };
+  return { answerHeaders: headers, answerBody: body.toString('base64'), isAnswerCut: isCut, ...attempt };
 }
 
 const READ_RECORDS = `

@@ -116,10 +116,9 @@ async function applyMissing(
 }
 
 async function assertSuitable(sql: postgres.Sql): Promise<void> {
-  const [{ encoding, version }] = (await sql`
-    select current_setting('server_encoding') as encoding, current_setting('server_version') as version`) as [
-    { encoding: string; version: string },
-  ];
+  const [settings] = await sql<{ encoding: string; version: string }[]>`
+    select current_setting('server_encoding') as encoding, current_setting('server_version') as version`;
+  const { encoding, version } = settings!;
   if (Number.parseInt(version, 10) < OLDEST_POSTGRES)
     throw new UnsuitableDatabaseError(`is Postgres ${version}, but needs ${OLDEST_POSTGRES} or later`);
   if (encoding !== 'UTF8') throw new UnsuitableDatabaseError(`has the encoding ${encoding}, but needs UTF8`);

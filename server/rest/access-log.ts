@@ -33,7 +33,8 @@ export function endAccess(service: Service, access: Access, status: number): voi
   const level = QUIET_ROUTES.has(access.route) ? 'debug' : 'info';
   // If the level is off, do not build the line.
   if (!service.log.isLevelEnabled(level)) return;
-  const shown = { startedAt: undefined, status, durationMs: Math.round(durationMs * 100) / 100 };
-  const line: object = Object.assign({}, access, shown);
+  const outcome = { startedAt: undefined, status, durationMs: Math.round(durationMs * 100) / 100 };
+  // Faster than a spread that other keys follow (docs/decisions.md).
+  const line: object = Object.assign({}, access, outcome);
   service.log[level](line, 'request');
 }

@@ -207,8 +207,9 @@ describe('the process with Next in it', () => {
     const cookie = readCookie(await trySignIn(server, { email: EMAIL, password: PASSWORD }));
     const from = server.stderr().length;
     await database.db.sql`alter table staff_sessions rename to hidden`;
-    const answer = await fetch(`${server.url}/dashboard`, { headers: { cookie } });
-    await database.db.sql`alter table hidden rename to staff_sessions`;
+    const answer = await fetch(`${server.url}/dashboard`, { headers: { cookie } }).finally(
+      () => database.db.sql`alter table hidden rename to staff_sessions`,
+    );
     expect(answer.status).toBe(500);
     const listPrinted = () => {
       const log = server.stderr().slice(from);

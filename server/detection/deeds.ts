@@ -17,6 +17,8 @@ export interface Press {
   hasPressure: boolean;
   /** Whether a coordinate is not a whole pixel. */
   isFractional: boolean;
+  /** Whether it is not one of the screen either: where a page is pinched, their pixels differ. */
+  isBetweenPixels: boolean;
   /** Whether it hit the exact centre of its element. */
   isCentred: boolean | null;
   /** Whether the mouse moved there. */

@@ -59,8 +59,8 @@ export function digestDeeds(segments: readonly Deeds[], whole: Features): bigint
 const round = (value: number | null, step: number) => (value === null ? 'x' : Math.floor(value / step));
 
 /**
- * Typing in a beat, as a program or a macro does, has no information: a pair of times that comes often tells little, and nothing if it
- * came twice just before. Many people have the same text typed for them, among what they type themselves.
+ * Typing in a beat, as a program or a macro does, has no information: a frequent pair of times says little, and nothing if
+ * it came twice just before. Many people have the same text typed for them, among what they type themselves.
  */
 function describeStrokes(strokes: readonly Keystroke[]): Token[] {
   const sorted = strokes.toSorted((a, b) => a.atMs - b.atMs).slice(0, MAX_TOKENS);

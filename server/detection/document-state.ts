@@ -2,6 +2,7 @@ import { EVENT_FLAGS, type EventCode } from '../../contract/beacon';
 import type { Deeds, FieldFocus, Jump, Press } from './deeds';
 import type { Keystroke } from './keystroke';
 import { createTextStream, type TextStream } from './text-stream';
+import type { Toggle } from './toggles';
 import type { TraceEvent } from './trace';
 
 export type Event<Code extends EventCode> = Extract<TraceEvent, { code: Code }>;
@@ -13,7 +14,7 @@ export interface OpenDeed<Deed> {
   timeMs: number;
 }
 
-/** What goes on in a document while its events are measured one after the other. Times are those of its clock. */
+/** The state of a document while its events are measured one after the other. Times are those of its clock. */
 export interface DocumentState {
   /** Where the last move led, and whether the pointer has left that place since the last summary of moves. */
   pointer: { x: number; y: number };
@@ -25,9 +26,11 @@ export interface DocumentState {
   moveCount: number;
   press: OpenDeed<Press> | null;
   pressMs: number;
+  /** The button, or the key that writes nothing, that was pressed last, unless something else was done since. */
+  toggle: Toggle | null;
   held: Map<number, OpenDeed<Keystroke>>;
   characterMs: number;
-  /** How long nothing was written, pressed or entered before the stretch of keys that goes on. */
+  /** How long nothing was written, pressed or entered before the current stretch of keys. */
   quietMs: number;
   lastStroke: OpenDeed<Keystroke> | null;
   keyMs: number;
@@ -42,7 +45,8 @@ export interface DocumentState {
   compositionMs: number;
   clipboardMs: number;
   untrustedClickMs: number;
-  isKeyedInput: boolean;
+  /** The last key that writes or accepts a proposal, until its text came or somebody went elsewhere. */
+  writingKeyMs: number;
   /** The text without keys that came last. */
   stream: TextStream;
   valueLengths: Map<number, number>;
@@ -53,7 +57,7 @@ export interface DocumentState {
   focused: { role: number; isByPress: boolean } | null;
   /** The last press, as long as its element may still get the focus from it. */
   focusing: (OpenDeed<Press> & { role: number }) | null;
-  /** Whether the focus is in a field of which the pixel tells nothing, such as one for a password: somebody may type there. */
+  /** Whether the focus is in a field that the pixel does not report, such as one for a password: somebody may type there. */
   isUntold: boolean;
   focus: OpenDeed<FieldFocus> | null;
   /** Where the page was scrolled to last. */
@@ -74,6 +78,7 @@ export const createDocumentState = (): DocumentState => ({
   moveCount: 0,
   press: null,
   pressMs: NEVER,
+  toggle: null,
   held: new Map(),
   characterMs: NEVER,
   quietMs: 0,
@@ -87,7 +92,7 @@ export const createDocumentState = (): DocumentState => ({
   compositionMs: NEVER,
   clipboardMs: NEVER,
   untrustedClickMs: NEVER,
-  isKeyedInput: false,
+  writingKeyMs: NEVER,
   stream: createTextStream(),
   valueLengths: new Map(),
   focusedField: null,

@@ -6,7 +6,7 @@ import { findPresses, type MousePresses, PRESS_MERGES, type PressesByOrigin } fr
 // screen. What is pressed keeps its place on the real screen, though: below the bars of the real window. So the page would reach
 // beyond the screen that it tells of.
 
-/** Sizes are told at the end of a batch, and again after half a minute: a page may have been in full screen then, and not at a press. */
+/** Sizes are sent at the end of a batch and after half a minute: a page may have been in full screen then, and not at a press. */
 const MIN_PRESSES = 3;
 /** The bars of a window are higher. Browsers that hide the screen for privacy are off by fewer pixels. */
 const MIN_BARS_PX = 60;

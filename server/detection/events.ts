@@ -18,8 +18,8 @@ export interface EventSummary {
 /** A summary covers at most this much time. A row of the API costs as much as the batches of ten seconds. */
 const STRETCH_MS = 30_000;
 /**
- * The fact takes no more events in one row. The summaries of moves and turns in a batch claim no more, either: a page can claim any
- * number, and a session whose events no 32 bits can count would have its last facts refused, so it would never close.
+ * The fact takes no more events in one row. Summaries of moves and turns in a batch are cut to it, too. A page can claim any
+ * number. If 32 bits could not count a session's events, its last facts would be refused, and it would never close.
  */
 const MAX_EVENT_COUNT = 100_000;
 /** From here on, events join the last summary of their type, so that no batch can make rows without end. */
@@ -37,13 +37,19 @@ interface Entry {
 
 /**
  * Sums up the events of some batches of a session: one row per type, page and stretch of at most 30 s; pages, clipboard
- * and visibility one by one. `anchors` are those of all batches of the session so far.
+ * and visibility one by one. `anchors` are those of all batches of the session so far. What happened in the documents of `unnamed` is
+ * marked: nobody is signed in there.
  */
-export function summariseEvents(batches: readonly TraceBatch[], anchors: DocumentAnchors): EventSummary[] {
+export function summariseEvents(
+  batches: readonly TraceBatch[],
+  anchors: DocumentAnchors,
+  unnamed: ReadonlySet<string> = new Set(),
+): EventSummary[] {
   const summaries: EventSummary[] = [];
   const latest = new Map<SessionEventType, EventSummary>();
   const stretches = new Map<string, EventSummary>();
-  const add = (entry: Entry, key: string, url: string | null, atMs: number): void => {
+  const add = (entry: Entry, document: string, url: string | null, atMs: number): void => {
+    const key = `${entry.type} ${document} ${url}`;
     const isSingle = entry.metadata !== null;
     const stretch = summaries.length < MAX_SUMMARIES ? stretches.get(key) : latest.get(entry.type);
     const isFull = summaries.length >= MAX_SUMMARIES;
@@ -56,6 +62,7 @@ export function summariseEvents(batches: readonly TraceBatch[], anchors: Documen
       ...{ eventCount: Math.min(entry.count, MAX_EVENT_COUNT), metadata: entry.metadata },
     };
     if (!entry.isTrusted) markUntrusted(summary);
+    if (unnamed.has(document)) summary.metadata = { ...summary.metadata, signedIn: false };
     summaries.push(summary);
     latest.set(entry.type, summary);
     if (!isSingle) stretches.set(key, summary);
@@ -85,7 +92,7 @@ export function summariseEvents(batches: readonly TraceBatch[], anchors: Documen
       }
       if (entry === null || entry.count <= 0) continue;
       if (event.code === EventCode.Page && (anchor.isFramed || (anchor.isFirst && isLoad(event.cause)))) continue;
-      add(entry, `${entry.type} ${batch.d} ${url}`, url, event.atMs);
+      add(entry, batch.d, url, event.atMs);
     }
   }
   return summaries.sort((a, b) => a.timestampMs - b.timestampMs);

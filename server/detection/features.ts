@@ -14,7 +14,7 @@ import {
   type Share,
 } from './statistics';
 import type { TraceSource } from './trace';
-import { MIN_HELD_MS, mergeTyping, sumUpTyping, type Typing } from './typing';
+import { listCapitals, MIN_HELD_MS, mergeTyping, sumUpTyping, type Typing } from './typing';
 
 // What rules read of a segment, or of the whole session: sums. The features of a session are those of its segments put
 // together, so nothing of a segment that is over is read again. MERGES says how each feature is put together.
@@ -53,7 +53,7 @@ export interface Features extends TraceSource, PressesByOrigin {
   untrustedPresses: Share;
   untrustedCharacters: Share;
   untrustedClicks: Share;
-  /** Capitals without Shift and Caps Lock, among those from a keyboard. */
+  /** Capitals without Shift and Caps Lock, among those from a keyboard that are next to small letters. */
   unshiftedCapitals: Share;
   keyHolds: Typing;
   keyIntervals: Typing;
@@ -145,10 +145,7 @@ export function sumUpDeeds(source: TraceSource, deeds: Deeds): Features {
     ),
     untrustedClicks: countShare(untrustedClicks, () => true),
     ...sortPresses(presses),
-    unshiftedCapitals: countShare(
-      typed.filter(({ kind }) => kind === 'capital'),
-      ({ hasShift, hasCapsLock }) => !hasShift && !hasCapsLock,
-    ),
+    unshiftedCapitals: countShare(listCapitals(typed), ({ hasShift, hasCapsLock }) => !hasShift && !hasCapsLock),
     keyHolds: sumUpTyping(
       typed,
       ({ heldMs }) => heldMs,

@@ -1,13 +1,27 @@
-import { EVENT_FLAGS, type KEY_CLASSES } from '../../contract/beacon';
+import { EVENT_FLAGS, KEY_CLASSES } from '../../contract/beacon';
 
 const CHARACTERS = new Set<string>(['letter', 'capital', 'digit', 'space', 'punctuation']);
+/** Keys that write, and those that accept what the browser proposes. */
+const WRITING_KINDS = new Set<string>([...CHARACTERS, 'enter', 'composition', 'tab', 'arrow']);
+export const IS_WRITING_KEY: readonly boolean[] = KEY_CLASSES.map((kind) => WRITING_KINDS.has(kind));
+const MODIFIERS = new Set<string>(['shift', 'capsLock', 'modifier']);
+const IS_MODIFIER: readonly boolean[] = KEY_CLASSES.map((kind) => MODIFIERS.has(kind));
+/**
+ * Whether somebody may speak at this key: one that repeats itself because it is held, or a modifier. Modifiers are what a page sees of
+ * the shortcut that begins or ends a dictation.
+ */
+export const maySpeakAt = (keyClass: number, flags: number): boolean =>
+  (flags & EVENT_FLAGS.repeated) !== 0 || IS_MODIFIER[keyClass]!;
+/** Whether it may be a key that begins or ends a dictation: one that a person presses and that changes no text, such as F9. */
+export const isToggleKey = (keyClass: number, flags: number): boolean =>
+  KEY_CLASSES[keyClass] === 'other' && (flags & (EVENT_FLAGS.trusted | EVENT_FLAGS.repeated)) === EVENT_FLAGS.trusted;
 const MAX_INTERVAL_MS = 2_000;
 
 const toTenths = (ms: number) => Math.round(ms * 10);
 
 /**
- * A key that was pressed, without repeats. Open sessions have hundreds of thousands, so it keeps its flags in one number, and its times
- * in tenths of a millisecond, which are whole: other numbers take V8 an object each.
+ * A key that was pressed, without repeats. Open sessions have hundreds of thousands, so it keeps its flags in one number,
+ * and its times as whole tenths of a millisecond: V8 needs an object for other numbers.
  */
 export class Keystroke {
   readonly atMs: number;

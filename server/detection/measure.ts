@@ -1,6 +1,7 @@
 import { EventCode } from '../../contract/beacon';
 import type { Deeds } from './deeds';
-import { type DocumentState, NEVER, noticeStir } from './document-state';
+import { type DocumentState, isTrusted, NEVER, noticeStir } from './document-state';
+import { isToggleKey, maySpeakAt } from './keystroke';
 import { addMoves, takeClick, takePress, takeRelease, takeScroll, takeTouch, takeWheel } from './pointing';
 import { noteFocus, stopAwaitingFocus } from './press-focus';
 import type { TraceEvent } from './trace';
@@ -10,6 +11,12 @@ import { takeFocus, takeInput, takeKeyDown, takeKeyUp } from './writing';
 const STIRS: ReadonlySet<EventCode> = new Set([
   ...[EventCode.Scroll, EventCode.Wheel, EventCode.Touch, EventCode.Visibility, EventCode.Page],
   ...[EventCode.Clipboard, EventCode.Composition],
+]);
+
+/** What a press of a button brings with it. */
+const OF_BUTTONS: ReadonlySet<EventCode> = new Set([
+  ...[EventCode.Press, EventCode.Release, EventCode.Click, EventCode.Touch, EventCode.Focus, EventCode.KeyUp],
+  EventCode.Visibility,
 ]);
 
 /** Measures a move: when it was, and whether the pointer went anywhere. */
@@ -22,6 +29,16 @@ export function measureMove(state: DocumentState, timeMs: number, x: number, y: 
   pointer.y = y;
   noticeStir(state, timeMs);
 }
+
+/** Whether what somebody speaks may have begun before this event, and go on after it. */
+const isWithinSpeech = (event: TraceEvent): boolean =>
+  event.code === EventCode.KeyUp || (event.code === EventCode.KeyDown && maySpeakAt(event.class, event.flags));
+
+/** Whether it does not end what a button or a key began, as anything else does. */
+const isOfToggle = (event: TraceEvent): boolean =>
+  OF_BUTTONS.has(event.code) ||
+  isWithinSpeech(event) ||
+  (event.code === EventCode.KeyDown && isToggleKey(event.class, event.flags));
 
 /**
  * Measures the next event of a document, which is no move. What it says of earlier events is written to where these were
@@ -91,5 +108,7 @@ export function measureEvent(state: DocumentState, event: TraceEvent, deeds: Dee
     default:
       return;
   }
-  state.noticedMs = event.timeMs;
+  if (!isWithinSpeech(event)) state.noticedMs = event.timeMs;
+  const isOfScript = 'flags' in event && !isTrusted(event);
+  if (!isOfToggle(event) && !isOfScript) state.toggle = null;
 }

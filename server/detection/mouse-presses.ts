@@ -16,8 +16,8 @@ export interface MousePresses {
   count: number;
   /** Presses without pressure. */
   pressureless: Share;
-  /** Presses between two pixels. */
-  fractional: Share;
+  /** Presses between two pixels, of the page and of the screen. */
+  betweenPixels: Share;
   /** Among those on elements that are large enough: in the exact middle, and both there and between two pixels. */
   centred: Share;
   fractionalMiddles: Share;
@@ -44,9 +44,9 @@ export interface PointRange {
 const isTrustedMouse = ({ pointer, isTrusted }: Press) => pointer === 'mouse' && isTrusted;
 
 /**
- * Whether assistive technology may have made a press: without pressure, and nothing shows a pointer. Where it was and how long
- * it was held say little: a screen reader can press a child that is not in the middle of its link, and handlers of a slow page
- * can take any time.
+ * Whether assistive technology may have made a press: without pressure, and nothing shows a pointer. Its place and length
+ * say little: a screen reader can press a child that is not in the middle of its link, and handlers of a slow page can take
+ * any time.
  */
 const canBeSimulated = ({ hasPressure, isOfPointer }: Press): boolean => !hasPressure && !isOfPointer;
 
@@ -120,7 +120,7 @@ function sumUpPresses(presses: readonly Press[]): MousePresses {
   return {
     count: presses.length,
     pressureless: countShare(presses, ({ hasPressure }) => !hasPressure),
-    fractional: countShare(presses, ({ isFractional }) => isFractional),
+    betweenPixels: countShare(presses, ({ isBetweenPixels }) => isBetweenPixels),
     centred: countShare(large, ({ isCentred }) => isCentred === true),
     fractionalMiddles: countShare(large, ({ isCentred, isFractional }) => isCentred === true && isFractional),
     unapproached: countShare(
@@ -152,7 +152,7 @@ function mergeRanges(one: PointRange | null, other: PointRange | null): PointRan
 export const PRESS_MERGES: { [Name in keyof MousePresses]: Merge<MousePresses[Name]> } = {
   count: add,
   pressureless: mergeShares,
-  fractional: mergeShares,
+  betweenPixels: mergeShares,
   centred: mergeShares,
   fractionalMiddles: mergeShares,
   unapproached: mergeShares,

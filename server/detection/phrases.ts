@@ -6,7 +6,7 @@ import { isTyped, MIN_HELD_MS } from './typing';
 
 /** A longer stretch of text is typed at once only by a program, or by a fast typist. */
 const MAX_PHRASE_LENGTH = 40;
-/** Of keys that are left out: people dictate whole clauses. Where text came from is told more narrowly. */
+/** For keys that are left out: people dictate whole clauses. The source of text has a narrower limit. */
 const MAX_CLAUSE_LENGTH = 80;
 /** People who dictate sentences or paragraphs speak no faster, and programs rarely wait as long for their next text. */
 const MS_PER_DICTATED_CHARACTER = 50;
@@ -19,8 +19,8 @@ export const MS_PER_SPOKEN_CHARACTER = 25;
 const MAX_MEAN_INTERVAL_MS = 80;
 
 /**
- * Dictation that streams types each word as soon as it is heard, and a stenographer's machine at each stroke: what comes after a
- * shorter pause is at most a long word.
+ * Streaming dictation types each word as soon as it is heard, a stenographer's machine at each stroke. At most a long word
+ * comes after a shorter pause.
  */
 const MIN_WORD_PAUSE_MS = 150;
 const MAX_WORD_LENGTH = 24;
@@ -32,7 +32,7 @@ const MAX_WORD_MEAN_INTERVAL_MS = 50;
  * expanders. The keys are all those of a segment, so the first stretch can be the rest of a phrase.
  */
 export function leaveOutPhrases(keys: readonly Keystroke[]): Keystroke[] {
-  const typed = leaveOutExpansions(keys).filter(isTyped);
+  const typed = leaveOutExpansions(keys.filter(({ isTrusted }) => isTrusted)).filter(isTyped);
   // Somebody whose machine writes words at once: a stenographer has phrases, too, that come as fast as words.
   if (leaveOutWords(typed).length * 2 < typed.length) return [];
   return leaveOutWords(leaveOutStretches(typed, MIN_PHRASE_PAUSE_MS, isPhrase));
@@ -75,8 +75,8 @@ const describeStretch = ([, ...others]: readonly Keystroke[], pauseMs: number) =
 const MIN_ABBREVIATION_LENGTH = 2;
 
 /**
- * Leaves out what a text expander types: somebody writes an abbreviation, and a program erases it faster than hands can, and
- * types at once what it stands for. Programs that write by themselves hold no key as long as a finger, so nothing before was
+ * Leaves out the output of a text expander: somebody writes an abbreviation, a program erases it faster than hands can, and
+ * types its long form at once. Programs that write by themselves hold no key as long as a finger, so nothing before was
  * written by hand.
  */
 function leaveOutExpansions(keys: readonly Keystroke[]): Keystroke[] {

@@ -1,5 +1,5 @@
 import { ELEMENT_ROLES, type EventCode, POINTERS } from '../../contract/beacon';
-import type { Deeds, Jump, Moves, Press } from './deeds';
+import type { Deeds, Jump, Moves, Point, Press } from './deeds';
 import {
   changeDeed,
   countTime,
@@ -7,10 +7,14 @@ import {
   type Event,
   finishDeed,
   isTrusted,
+  NEVER,
+  type OpenDeed,
   REACTION_MS,
 } from './document-state';
 import { isBeyondScreen } from './emulation';
 import { awaitFocus, hasFocusBefore } from './press-focus';
+import { followToggle } from './toggles';
+import { TEXT_ROLES } from './writing';
 
 // What a pointer does: moves, presses, clicks and scrolling.
 
@@ -43,28 +47,42 @@ const APPROACH_MS = 150;
 const MAX_APPROACH_MOVES = 8;
 const MIN_PAUSE_MS = 1_500;
 
-/** Measures a press: where, after which moves, and after which pause. */
+/** Whether a sum of two places that were rounded to tenths is not next to a whole pixel. */
+const isBetween = (at10: number): boolean => Math.abs(at10 - Math.round(at10 / 10) * 10) > 1;
+
+/** Takes a press. One that a script made says nothing of the pointer, so it only counts. */
 export function takePress(state: DocumentState, event: Event<EventCode.Press>, deeds: Deeds): void {
+  const press = measurePress(state, event, deeds);
+  deeds.presses.push(press);
+  if (press.isTrusted) followPress(state, event, { deed: press, deeds, timeMs: event.timeMs });
+}
+
+const countMoves = ({ moveEvents, moveCount }: DocumentState): number => Math.max(moveEvents, moveCount);
+
+/** Whether a press is so far from the one before, and so long after it, that the mouse must have moved there. */
+const isElsewhere = ({ rest, pressMs }: DocumentState, { x, y }: Point, timeMs: number): boolean =>
+  rest !== null && Math.hypot(x - rest.x, y - rest.y) >= NEAR_PX && timeMs - pressMs >= DOUBLE_PRESS_MS;
+
+/** Measures a press: where, and after which moves. */
+function measurePress(state: DocumentState, event: Event<EventCode.Press>, deeds: Deeds): Press {
   const { x10, y10, width, height, timeMs, atMs } = event;
   const place = { x: x10 / 10, y: y10 / 10 };
   const screenOffset = { x: event.screenX10 / 10, y: event.screenY10 / 10 };
-  const pointer = POINTERS[event.pointer]!;
-  const isFar = state.rest !== null && Math.hypot(place.x - state.rest.x, place.y - state.rest.y) >= NEAR_PX;
-  const isJudged = isFar && timeMs - state.pressMs >= DOUBLE_PRESS_MS;
-  const moves = Math.max(state.moveEvents, state.moveCount);
+  const moves = countMoves(state);
   const isFractional = x10 % 10 !== 0 || y10 % 10 !== 0;
   const isFocusedBefore = hasFocusBefore(state, event.role);
   const isLarge = Math.min(width, height) >= MIN_CENTRED_PX;
-  const press: Press = {
+  return {
     atMs,
-    pointer,
+    pointer: POINTERS[event.pointer]!,
     isTrusted: isTrusted(event),
     hasPressure: event.pressurePercent > 0,
     isFractional,
+    isBetweenPixels: isFractional && (isBetween(x10 + event.screenX10) || isBetween(y10 + event.screenY10)),
     isCentred: isLarge
       ? Math.abs(event.offsetX10) <= CENTRE_TENTHS && Math.abs(event.offsetY10) <= CENTRE_TENTHS
       : null,
-    isApproached: isJudged ? moves > MAX_UNAPPROACHED_MOVES : null,
+    isApproached: isElsewhere(state, place, timeMs) ? moves > MAX_UNAPPROACHED_MOVES : null,
     hasMoved: moves > 0,
     isFocusedBefore,
     isOfPointer: isFractional && !isFocusedBefore && hasPlainRatio(deeds),
@@ -77,27 +95,36 @@ export function takePress(state: DocumentState, event: Event<EventCode.Press>, d
     screenOffset,
     isBeyondScreen: isBeyondScreen(deeds.environments.at(-1)?.thing, screenOffset),
   };
-  deeds.presses.push(press);
+}
+
+/** Follows a press of a device: the pause before it, where its pointer rests, and what it can cause. */
+function followPress(state: DocumentState, event: Event<EventCode.Press>, open: OpenDeed<Press>): void {
+  const { timeMs, atMs, role } = event;
+  const { deed: press, deeds } = open;
+  const isMouse = press.pointer === 'mouse';
   // A pen, too, taps the keyboard on the screen, or writes by hand.
-  if (pointer !== 'mouse' && press.isTrusted) deeds.hasTouch = true;
+  if (!isMouse) deeds.hasTouch = true;
   countTime(deeds, timeMs);
-  if (isJudged && !state.isUntold && timeMs - state.doneMs >= MIN_PAUSE_MS) {
-    const isSilent = state.stirMs >= timeMs - APPROACH_MS && moves <= MAX_APPROACH_MOVES;
+  if (press.isApproached !== null && !state.isUntold && timeMs - state.doneMs >= MIN_PAUSE_MS) {
+    const isSilent = state.stirMs >= timeMs - APPROACH_MS && countMoves(state) <= MAX_APPROACH_MOVES;
     deeds.pauses.push({ atMs, isSilent, press });
   }
   finishDeed(state, timeMs);
   // A press without pressure may be that of a screen reader, which moves the page as it reads.
-  const isOfHand = pointer === 'mouse' && press.hasPressure;
+  const isOfHand = isMouse && press.hasPressure;
   for (const jump of state.jumps)
     if (isOfHand && timeMs - jump.timeMs <= JUMP_TO_PRESS_MS) changeDeed(jump).isUsed = true;
   // A finger and a pen leave the mouse where it is.
-  state.rest = pointer === 'mouse' ? place : null;
+  state.rest = isMouse ? press.place : null;
   state.moveEvents = 0;
   state.moveCount = 0;
-  state.press = { deed: press, deeds, timeMs };
-  awaitFocus(state, state.press, event.role);
+  state.press = open;
+  awaitFocus(state, open, role);
   state.pressMs = timeMs;
-  if (press.isTrusted) state.deedMs = timeMs;
+  state.deedMs = timeMs;
+  state.writingKeyMs = NEVER;
+  // Who presses a field enters it.
+  state.toggle = TEXT_ROLES.has(ELEMENT_ROLES[role]!) ? null : followToggle(state.toggle, event, timeMs);
 }
 
 /** Whether a CSS pixel is a pixel of the screen. There Chromium rounds the places of presses for assistive technology. */
@@ -112,8 +139,8 @@ const SAME_TOUCH_MS = 100;
  */
 export function takeTouch(state: DocumentState, event: Event<EventCode.Touch>, deeds: Deeds): void {
   const { press } = state;
-  state.deedMs = event.timeMs;
   if (!isTrusted(event)) return;
+  state.deedMs = event.timeMs;
   if (press && event.timeMs - press.timeMs <= SAME_TOUCH_MS) {
     changeDeed(press).pointer = 'touch';
     state.rest = null;
@@ -123,9 +150,10 @@ export function takeTouch(state: DocumentState, event: Event<EventCode.Touch>, d
 
 /** Measures how long the press before was held. */
 export function takeRelease(state: DocumentState, event: Event<EventCode.Release>): void {
-  if (state.press && event.held10 >= 0 && isTrusted(event)) changeDeed(state.press).heldMs = event.held10 / 10;
+  if (!isTrusted(event)) return;
+  if (state.press && event.held10 >= 0) changeDeed(state.press).heldMs = event.held10 / 10;
   state.press = null;
-  if (isTrusted(event)) state.deedMs = event.timeMs;
+  state.deedMs = event.timeMs;
 }
 
 /** A wheel that is turned, a finger and an animation make smaller steps, and the first of them comes after a rest. */
@@ -160,7 +188,7 @@ const CONTROL_ROLES = new Set(['input', 'textarea', 'editable', 'select', 'check
 const PAGE_START_MS = 3_000;
 const CLICK_SERIES_MS = 300;
 
-/** Measures a click that a script made on a form control. Of a trusted one only the time is noted. */
+/** Measures a click that a script made on a form control. For a trusted one it notes only the time. */
 export function takeClick(state: DocumentState, event: Event<EventCode.Click>, deeds: Deeds): void {
   const { timeMs } = event;
   if (isTrusted(event)) {

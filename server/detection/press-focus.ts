@@ -2,11 +2,11 @@ import { ELEMENT_ROLES, type EventCode } from '../../contract/beacon';
 import type { Press } from './deeds';
 import { changeDeed, type DocumentState, type Event, type OpenDeed } from './document-state';
 
-// Who pressed an element shows in when it got the focus. A pointer presses first, and the browser then focuses what was
+// The time of the focus shows who pressed an element. A pointer presses first, and the browser then focuses what was
 // pressed. If assistive technology asks for the action of an element, Chromium focuses it first and then makes the events of
 // a press (AXObject::OnNativeClickAction).
 
-/** The elements that take the focus by themselves. Of others the page decides. */
+/** The elements that take the focus by themselves. For others the page decides. */
 const FOCUSABLE: ReadonlySet<number> = new Set(
   (['link', 'button', 'input', 'textarea', 'select', 'checkbox', 'radio', 'summary'] as const).map((role) =>
     ELEMENT_ROLES.indexOf(role),
@@ -31,8 +31,8 @@ export function stopAwaitingFocus(state: DocumentState, timeMs: number): void {
 }
 
 /**
- * Notes which element got the focus. The page can move it when it handles a click: that comes after the release, as the focus
- * of an instant press does, so then only a press after a move counts.
+ * Notes which element got the focus. The page can move it when it handles a click. That comes after the release, like the
+ * focus of an instant press, so then only a press after a move counts.
  */
 export function noteFocus(state: DocumentState, { role }: Event<EventCode.Focus>): void {
   const { focusing } = state;
@@ -41,7 +41,8 @@ export function noteFocus(state: DocumentState, { role }: Event<EventCode.Focus>
   if (focusing === null || focusing.role !== role || !FOCUSABLE.has(role)) return;
   const press = changeDeed(focusing);
   const isHeld = state.press?.deed === press;
-  // What has the focus cannot get it, so another element of this kind was focused before or after the press: it tells nothing.
+  // An element with the focus cannot get it, so another one of this kind was focused before or after the press: that says
+  // nothing.
   if (press.isFocusedBefore) press.isFocusedBefore = false;
   else if (isHeld || press.hasMoved) press.isOfPointer = true;
 }

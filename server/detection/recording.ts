@@ -14,13 +14,13 @@ import { type Anchor, findServerTime, type TraceBatch, visitEvents } from './tra
 import { addPoint, clampPlace, createTrack, fitTracks, MAX_PLACE_PX, type Track } from './tracks';
 import { unpackNumbers } from './varints';
 
-// What staff see of a trace: what pointer and keys did. It is bounded whatever a page has sent, and says no more of keys than
+// What staff see of a trace: what pointer and keys did. It is bounded whatever a page has sent, and of keys it has only
 // their kind.
 
-/** So many points are chosen of all paths of the pointer, and of all scrolling. */
+/** The most points that are chosen of all paths of the pointer, and of all scrolling. */
 export const MAX_PATH_POINTS = 2_500;
 const MAX_SCROLL_POINTS = 800;
-/** More keys are told as runs of typing. */
+/** More keys are shown as runs of typing. */
 export const MAX_KEYS = 5_000;
 const MAX_RUNS = 1_500;
 const FIRST_RUN_PAUSE_MS = 1_000;

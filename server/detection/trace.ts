@@ -67,8 +67,8 @@ for (const [code, names] of Object.entries(EVENT_FIELDS)) LAYOUTS[Number(code)] 
 export const PAGE_AT = EVENT_FIELDS[EventCode.Page].indexOf('page');
 
 /**
- * Finds the server's time of a moment of a document: not in the future of its batch's arrival, nor further in the past of
- * the document's first batch than a session can last.
+ * Finds the server's time of a moment of a document: not after its batch arrived, and not further before the document's
+ * first batch than a session can last.
  */
 export function findServerTime(timeMs: number, batch: TraceBatch, anchor: Anchor): number {
   const earliestMs = anchor.firstReceivedAtMs - MAX_SESSION_MS;

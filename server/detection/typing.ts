@@ -24,6 +24,16 @@ export interface Typing {
 /** Whether a keyboard wrote a character. Dictation, input methods and text expanders send keys without a code. */
 export const isTyped = ({ isCharacter, hasCode, isTrusted }: Keystroke): boolean => isCharacter && hasCode && isTrusted;
 
+/**
+ * Finds the capitals next to a small letter. Unicode calls all usual letters of Cherokee capitals, whose keys need no Shift: a word of
+ * them has no small letter.
+ */
+export const listCapitals = (typed: readonly Keystroke[]): Keystroke[] =>
+  typed.filter(
+    ({ kind }, place) =>
+      kind === 'capital' && (typed[place - 1]?.kind === 'letter' || typed[place + 1]?.kind === 'letter'),
+  );
+
 const MIN_SLOW_INTERVAL_MS = 350;
 /** A finger holds a key longer. */
 export const MIN_HELD_MS = 30;

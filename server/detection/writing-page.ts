@@ -1,6 +1,8 @@
 import { CLIPBOARD_KINDS, EVENT_FLAGS, EventCode, KEY_CLASSES } from '../../contract/beacon';
 import { type Event, isTrusted, NEVER } from './document-state';
+import { IS_WRITING_KEY, isToggleKey, maySpeakAt } from './keystroke';
 import { createTextStream, type TextStream } from './text-stream';
+import { followToggle, type Toggle } from './toggles';
 import type { TraceEvent } from './trace';
 
 // What happens on a page between the Inputs of a text. It tells where the next characters come from.
@@ -15,8 +17,8 @@ export interface PageState {
   noticedMs: number;
   /** The last press of a pointer. */
   pressedMs: number;
-  /** Where it was, and since when: the press right before it, if that was at the same place. Null after other events. */
-  toggle: { x10: number; y10: number; timeMs: number; sinceMs: number } | null;
+  /** The button, or the key that writes nothing, that was pressed. Null after other events. */
+  toggle: Toggle | null;
   isComposing: boolean;
   composedMs: number;
   /** The last paste or drop, with those before it after which no text came; the length is −1 where unknown. */
@@ -38,21 +40,24 @@ export const createPageState = (): PageState => ({
   ...{ composedLength: 0, toggle: null },
 });
 
-/** Keys that write, and those that accept what the browser proposes. */
-const WRITING_KINDS = ['letter', 'capital', 'digit', 'space', 'punctuation', 'enter', 'composition', 'tab', 'arrow'];
-const IS_WRITING_KEY = KEY_CLASSES.map((kind) => WRITING_KINDS.includes(kind));
-/** Two presses on one button are not farther apart, in CSS pixels. */
-const MAX_BUTTON_WIDTH = 40;
 /** Between a paste or a removal and its text lies less. */
 export const ECHO_MS = 1_000;
+
+/** Notes an event in which something was done, and what it toggled. */
+function notice(state: PageState, timeMs: number, toggle: Toggle | null = null): void {
+  state.noticedMs = timeMs;
+  state.toggle = toggle;
+}
 
 /** Notes a key, which may write the next text. */
 export function followKey(state: PageState, keyClass: number, flags: number, timeMs: number): void {
   const kind = KEY_CLASSES[keyClass]!;
   const isCommand = (flags & EVENT_FLAGS.control) !== 0 && (flags & EVENT_FLAGS.alt) === 0;
   // The pause before a key belongs to the text that the key writes.
-  if (!IS_WRITING_KEY[keyClass] || isCommand || (flags & EVENT_FLAGS.trusted) === 0) state.noticedMs = timeMs;
-  else {
+  if (!IS_WRITING_KEY[keyClass] || isCommand || (flags & EVENT_FLAGS.trusted) === 0) {
+    if (maySpeakAt(keyClass, flags)) return;
+    notice(state, timeMs, isToggleKey(keyClass, flags) ? followToggle(state.toggle, null, timeMs) : null);
+  } else {
     state.key = { kind, hasCode: (flags & EVENT_FLAGS.hasCode) !== 0 && kind !== 'composition', timeMs };
     state.keyCount++;
   }
@@ -77,35 +82,31 @@ export function followPage(state: PageState, event: TraceEvent): void {
     case EventCode.Leave:
       // Somewhere else, something else may be copied.
       state.copied = null;
-      break;
+      notice(state, timeMs);
+      return;
     case EventCode.Press:
     case EventCode.Touch:
-      if (isTrusted(event)) followPress(state, event);
-      break;
-    default:
-      return;
+      followPress(state, event);
   }
-  state.noticedMs = timeMs;
 }
 
 function followPress(state: PageState, event: Event<EventCode.Press> | Event<EventCode.Touch>): void {
   const { timeMs } = event;
-  const before = state.noticedMs === state.pressedMs ? state.toggle : null;
+  if (!isTrusted(event)) {
+    notice(state, timeMs);
+    return;
+  }
   state.pressedMs = timeMs;
-  state.toggle = before;
   // A finger also presses, and only that has a place.
-  if (event.code !== EventCode.Press) return;
-  const { x10, y10 } = event;
-  const isAgain = before !== null && Math.hypot(x10 - before.x10, y10 - before.y10) <= MAX_BUTTON_WIDTH * 10;
-  state.toggle = { x10, y10, timeMs, sinceMs: isAgain ? before.timeMs : timeMs };
+  const isPlaced = event.code === EventCode.Press;
+  notice(state, timeMs, isPlaced ? followToggle(state.toggle, event, timeMs) : state.toggle);
 }
 
 /**
- * Since when the text that comes next may have been spoken. A button that is pressed again ends what it began: the text of a dictation
- * comes after the second press.
+ * Since when the text that comes next may have been spoken. A button or key that is pressed again ends what it began: the text of a
+ * dictation comes after the second press.
  */
-export const findSpeechStart = ({ noticedMs, pressedMs, toggle }: PageState): number =>
-  noticedMs === pressedMs && toggle !== null ? toggle.sinceMs : noticedMs;
+export const findSpeechStart = ({ noticedMs, toggle }: PageState): number => toggle?.sinceMs ?? noticedMs;
 
 /** Many editors insert a paste without an Input. Several in a row are then seen at once, with the next key. */
 function joinClips({ clip, inputMs }: PageState, { timeMs, length }: Event<EventCode.Clipboard>): PageState['clip'] {
@@ -115,7 +116,7 @@ function joinClips({ clip, inputMs }: PageState, { timeMs, length }: Event<Event
 
 /** Notes an Input, which may be that of a field in which nobody writes at length. */
 export function noticeInput(state: PageState, timeMs: number): void {
-  state.noticedMs = timeMs;
+  notice(state, timeMs);
   state.inputMs = timeMs;
 }
 

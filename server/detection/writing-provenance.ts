@@ -57,7 +57,7 @@ export function traceInput(state: PageState, field: FieldState, event: Event<Eve
   const inserted = countInserted(state, field, event);
   // What an editor cuts by itself has no type.
   const isRemoval = type === 'deleteContent' || (type === 'none' && inserted === 0);
-  // Of a field that is new, or of which something was lost, what is not inserted now was there before.
+  // In a field that is new, or that lost events, text that is not inserted now was there before.
   const before = field.length ?? after - (isRemoval ? 0 : inserted);
   const grown = after - before;
   const replaced = countReplaced(state, event, inserted, grown);
@@ -108,8 +108,8 @@ export function traceInput(state: PageState, field: FieldState, event: Event<Eve
 }
 
 /**
- * Counts what is no new text in an Input without a key: it replaces what it wrote before, as the dictation of iPhones does with each
- * word, or a word by one that the keyboard proposes.
+ * Counts the text of an Input without a key that is not new. Such an Input replaces its own earlier text, as the dictation
+ * of iPhones does with each word, or a word by one that the keyboard proposes.
  */
 function countReplaced(
   { key, clip, removed, composedLength }: PageState,
@@ -122,7 +122,7 @@ function countReplaced(
   if ((name !== 'insertText' && name !== 'insertReplacement') || key !== null || isClip) return 0;
   const isAfterRemoval = timeMs - removed.timeMs < ECHO_MS;
   const replaced = Math.min(inserted, Math.max(0, inserted - grown) + (isAfterRemoval ? removed.length : 0));
-  // What corrects typed text is counted in addition.
+  // Corrections of typed text are counted in addition.
   const isWord = name === 'insertText' && inserted <= MAX_COMPLETION_LENGTH && !isExchange(inserted, grown);
   return replaced <= composedLength || isWord ? replaced : 0;
 }
@@ -135,7 +135,7 @@ function countComposed({ composedLength }: PageState, { source }: TextChange, ty
 const countRestored = ({ source, length, earlierSource, earlierLength }: TextChange): number =>
   (source === 'restored' ? length : 0) + (earlierSource === 'restored' ? earlierLength : 0);
 
-/** Counts the characters that an Input says it inserted. Of a paste into a field that is new, the pixel cannot tell. */
+/** Counts the characters that an Input says it inserted. For a paste into a new field the pixel cannot say. */
 function countInserted(
   { clip }: PageState,
   { length }: FieldState,
@@ -196,7 +196,7 @@ function findSource(
   if (isEarlier(field, length)) return 'restored';
   // On macOS, Control+Y brings what Control+K has deleted: `insertFromYank`, which no script can make.
   if (type === 'other' && isOfBrowser && isMissing(field, length)) return 'moved';
-  // What the pixel has seen after a paste, but is none: the editor undid what was deleted before.
+  // The pixel saw this text after a paste, but the editor undid a deletion.
   if (type === 'none' && isOfBrowser && isMissing(field, length)) return 'restored';
   // An editor may ask first how to paste.
   return findClip(state, field, length) ?? 'inserted';
@@ -215,7 +215,7 @@ const isSpoken = (length: number, pauseMs: number, isOfBrowser: boolean) =>
 
 /**
  * Notes a short piece of text without a key. Returns whether it is one of many that come faster than anybody speaks, as extensions
- * write the words of a language model. Who dictates may have spoken a phrase before its first piece.
+ * write the words of a language model. Dictated phrases may have been spoken before their first piece.
  */
 function isStreamed(state: PageState, length: number, timeMs: number): boolean {
   const { noticedMs } = state;

@@ -5,7 +5,7 @@ import { measureWriting } from './writing-sessions';
 import type { WritingMeasures } from './writing-text';
 
 // The score of a text: how much the way in which it came about differs from composing at a keyboard. docs/writing.md has the
-// formula, what it rests on, and what it cannot tell.
+// formula, its basis and its limits.
 
 /** Changes whenever a score could change. */
 export const WRITING_FORMULA_VERSION = '2026.2';

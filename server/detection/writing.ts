@@ -7,15 +7,17 @@ import {
   type Event,
   finishDeed,
   isTrusted,
+  NEVER,
   REACTION_MS,
 } from './document-state';
-import { Keystroke } from './keystroke';
+import { IS_WRITING_KEY, isToggleKey, Keystroke } from './keystroke';
 import { MIN_PHRASE_PAUSE_MS, MS_PER_SPOKEN_CHARACTER } from './phrases';
 import { addPiece, isFasterThanSpeech } from './text-stream';
+import { followToggle, isPressedAgain } from './toggles';
 
 // What is written: keys, input and the fields that it goes to.
 
-/** Measures a key: its kind, its interval, and whether Shift or Caps Lock was down. */
+/** Measures a key: its kind, its interval, and whether Shift or Caps Lock was down. One that a script made says nothing of fingers. */
 export function takeKeyDown(state: DocumentState, event: Event<EventCode.KeyDown>, deeds: Deeds): void {
   const { flags, timeMs, atMs } = event;
   const { characterMs, typedMs, pressMs, fieldMs, pageMs } = state;
@@ -30,35 +32,38 @@ export function takeKeyDown(state: DocumentState, event: Event<EventCode.KeyDown
     quietMs: state.quietMs,
   });
   const { isCharacter } = stroke;
-  if (isTrusted(event)) {
-    // The focus can move unseen within a shadow tree. Of a key that is told it is clear where it was.
-    state.isUntold = false;
-    if (isCharacter) state.typedMs = timeMs;
-    else state.deedMs = timeMs;
-  }
+  const isRepeated = (flags & EVENT_FLAGS.repeated) !== 0;
+  if (!isRepeated) deeds.keys.push(stroke);
+  if (!isRepeated && isCharacter) noticeTyping(state, timeMs);
+  if (!isTrusted(event)) return;
+  // The focus can move unseen within a shadow tree. A key that is sent says where it was.
+  state.isUntold = false;
+  if (isCharacter) state.typedMs = timeMs;
+  else state.deedMs = timeMs;
   state.keyMs = timeMs;
   finishDeed(state, timeMs);
-  state.isKeyedInput = true;
-  if (flags & EVENT_FLAGS.repeated) return;
-  deeds.keys.push(stroke);
+  if (IS_WRITING_KEY[event.class]) state.writingKeyMs = timeMs;
+  if (isToggleKey(event.class, flags)) state.toggle = followToggle(state.toggle, null, timeMs);
+  if (isRepeated) return;
   countTime(deeds, timeMs);
   state.lastStroke = { deed: stroke, deeds, timeMs };
   state.held.set(event.slot, state.lastStroke);
-  if (!isCharacter) return;
-  state.characterMs = timeMs;
-  noticeTyping(state, timeMs);
+  if (isCharacter) state.characterMs = timeMs;
 }
 
 /** Measures how long a key was held. */
-export function takeKeyUp(state: DocumentState, { slot, timeMs }: Event<EventCode.KeyUp>): void {
-  const held = state.held.get(slot);
-  if (held) changeDeed(held).noteRelease(timeMs);
-  state.held.delete(slot);
+export function takeKeyUp(state: DocumentState, event: Event<EventCode.KeyUp>): void {
+  if (!isTrusted(event)) return;
+  const held = state.held.get(event.slot);
+  if (held) changeDeed(held).noteRelease(event.timeMs);
+  state.held.delete(event.slot);
 }
 
-/** Between a key and the text that it writes lies less. */
+/** The text of a key comes sooner than this after it. */
 const KEY_TO_TEXT_MS = 1_000;
-/** So long may the page take to handle a click before the browser tells what it has changed. */
+/** A proposal that a key accepts may have to be fetched. */
+const PROPOSAL_MS = 10_000;
+/** The time that the page may take to handle a click before the browser reports the change. */
 const CLICK_TO_CHANGE_MS = 300;
 const MIN_BURST_LENGTH = 10;
 const TYPED = new Set(['insertText', 'insertLineBreak', 'insertComposition', 'none', 'other']);
@@ -71,9 +76,9 @@ export function takeInput(state: DocumentState, event: Event<EventCode.Input>, d
   const before = state.valueLengths.get(field);
   const grownBy = before === undefined ? event.insertedLength : valueLength - before;
   const length = Math.max(0, Math.min(event.insertedLength, grownBy));
-  const isKeyed = state.isKeyedInput || timeMs - state.keyMs < KEY_TO_TEXT_MS;
+  const isKeyed = timeMs - state.keyMs < KEY_TO_TEXT_MS || timeMs - state.writingKeyMs < PROPOSAL_MS;
   state.valueLengths.set(field, valueLength);
-  state.isKeyedInput = false;
+  state.writingKeyMs = NEVER;
   // The browser tells of the change that a script's click makes as if somebody had made it.
   const isOfClick = type === 'none' && timeMs - state.untrustedClickMs < CLICK_TO_CHANGE_MS;
   if (!isOfClick) state.typedMs = timeMs;
@@ -91,13 +96,14 @@ export function takeInput(state: DocumentState, event: Event<EventCode.Input>, d
 
 /** Whether text without keys came faster than anybody speaks: at once, or in pieces, as the words of a language model come. */
 function isUnspoken(state: DocumentState, length: number, timeMs: number): boolean {
-  const { noticedMs } = state;
-  state.stream = addPiece(state.stream, { length, timeMs, noticedMs, sinceMs: noticedMs });
-  const isBurst = length > MIN_BURST_LENGTH && timeMs - noticedMs < length * MS_PER_SPOKEN_CHARACTER;
+  const { noticedMs, toggle } = state;
+  const sinceMs = isPressedAgain(toggle) ? toggle.sinceMs : noticedMs;
+  state.stream = addPiece(state.stream, { length, timeMs, noticedMs, sinceMs });
+  const isBurst = length > MIN_BURST_LENGTH && timeMs - sinceMs < length * MS_PER_SPOKEN_CHARACTER;
   return isBurst || isFasterThanSpeech(state.stream);
 }
 
-const TEXT_ROLES = new Set(['input', 'textarea', 'editable']);
+export const TEXT_ROLES = new Set(['input', 'textarea', 'editable']);
 /** Pages put the focus somewhere when they load, and when they become visible again. */
 const AUTOMATIC_FOCUS_MS = 2_000;
 /** Pages move the focus at once when a field is full, such as a field for one digit. */
@@ -109,7 +115,7 @@ const AT_ONCE_MS = 150;
 export function takeFocus(state: DocumentState, event: Event<EventCode.Focus>, deeds: Deeds): void {
   const { field, role, timeMs, atMs } = event;
   const isText = TEXT_ROLES.has(ELEMENT_ROLES[role]!);
-  // A key that was not told may have moved the focus.
+  // A key that was not sent may have moved the focus.
   if (state.isUntold) {
     state.deedMs = timeMs;
     finishDeed(state, timeMs);
@@ -124,7 +130,10 @@ export function takeFocus(state: DocumentState, event: Event<EventCode.Focus>, d
     field === state.focusedField;
   const focus: FieldFocus = { atMs, hasCause, isTypedAtOnce: false };
   deeds.focuses.push(focus);
-  if (field !== state.focusedField) state.fieldMs = timeMs;
+  if (field !== state.focusedField) {
+    state.fieldMs = timeMs;
+    state.writingKeyMs = NEVER;
+  }
   state.focusedField = field;
   state.focus = { deed: focus, deeds, timeMs };
 }

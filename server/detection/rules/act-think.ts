@@ -15,6 +15,7 @@ export const actThinkRule: Rule = {
   },
   touches: {
     'switch-access': 'an eye tracker or a switch rests between two presses',
+    'keyboard-only': 'a browser for the keyboard leaves the pointer alone between two presses (link hints)',
     dictation: 'voice control leaves the pointer alone between two commands',
     'remote-desktop': 'sends few moves when the connection is slow',
   },

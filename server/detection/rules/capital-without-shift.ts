@@ -3,9 +3,11 @@ import { SCREEN_KEYBOARD } from './typing';
 
 export const capitalWithoutShiftRule: Rule = {
   ...{ flag: 'capital-without-shift', group: 'integrity', expected: 'below 0.6 of the capitals' },
-  sees: 'Capitals that were typed on a keyboard without Shift and Caps Lock.',
+  sees:
+    'Capitals that were typed on a keyboard without Shift and Caps Lock, next to small letters: all usual letters of Cherokee ' +
+    'are capitals to a browser, and need no Shift.',
   needs:
-    '3 capitals from keys with a code, without phrases after a pause and what a text expander types; not in Firefox, ' +
+    '3 capitals next to small letters, from keys with a code, without phrases after a pause and what a text expander types; not in Firefox, ' +
     'which can hide Shift for privacy',
   plainly: 'Capitals were typed without Shift or Caps Lock. A keyboard cannot do that.',
   exempts: {

@@ -1,5 +1,5 @@
 import type { BeaconEnvironment } from '../../../contract/beacon';
-import type { Sighting } from '../features';
+import type { Features, Sighting } from '../features';
 import { decide, isChromium, isFramed, listMoments, NOT_MEASURED, type Rule } from './rule';
 
 export const devtoolsProtocolRule: Rule = {
@@ -7,10 +7,13 @@ export const devtoolsProtocolRule: Rule = {
   sees:
     'How often the browser reads an error that was given to the console: more often while a program is attached ' +
     'to its inspector.',
-  needs: 'Chromium, and a page that is not in a frame',
+  needs:
+    'Chromium, and a page that is not in a frame, in a window whose size is known: Brave hides it, and so whether tools are docked',
   plainly: 'Something inspects the page while it runs. Automation does that all the time, developers sometimes.',
   exempts: {
-    zoom: 'a page that is zoomed out, below pixel ratio 1, is compared as large as it is; one that is zoomed in looks smaller',
+    zoom:
+      'a page that is zoomed out, below pixel ratio 1 or on a Macintosh below 2, is compared as large as it is; one that is ' +
+      'zoomed in looks smaller',
     'pixel-ratio': 'window and page are compared in one unit',
     'remote-desktop': 'attaches nothing to the browser',
   },
@@ -21,7 +24,7 @@ export const devtoolsProtocolRule: Rule = {
   },
   reference: 'V8 stack trace API, `Error.prepareStackTrace`; Chrome DevTools Protocol, `Runtime.enable`',
   judge(features) {
-    const judged = features.environments.filter(({ thing }) => !hasDockedTools(thing));
+    const judged = features.environments.filter(({ thing }) => !mayHaveDockedTools(thing, features));
     if (!isChromium(features) || isFramed(features) || judged.length === 0) return NOT_MEASURED;
     const isRead = ({ thing: { q } }: Sighting<BeaconEnvironment>) => q[0] > 0 || q[1] >= MIN_NAME_READS;
     const read = judged.filter(isRead);
@@ -35,9 +38,29 @@ const MIN_NAME_READS = 3;
 /** Bars of a browser are smaller, docked developer tools are larger. */
 const MAX_BARS = { width: 100, height: 250 };
 
+/** Brave hides the size of a window: it is that of the page, to which it adds random numbers up to this one. */
+const MAX_NOISE = 8;
+
+function isHidden([outerWidth, outerHeight, innerWidth, innerHeight]: BeaconEnvironment['v']): boolean {
+  const added = [outerWidth - innerWidth, outerHeight - innerHeight];
+  return added.every((px) => px >= 0 && px <= MAX_NOISE) && added.some((px) => px > 0);
+}
+
+/**
+ * Finds by how much a page may be zoomed out. A Macintosh has one or two pixels to a CSS pixel. Between them a page is zoomed out on a
+ * screen with two, or zoomed in. Other systems have screens with any ratio, so there only a ratio below 1 tells.
+ */
+function findScale(v: BeaconEnvironment['v'], features: Features): number {
+  const ratio = v[9] / 1_000;
+  const isRetina = ratio > 1 && features.userAgent.includes('Macintosh');
+  return Math.min(isRetina ? ratio / 2 : ratio, 1);
+}
+
 /** A page that is zoomed out says larger sizes than its window, whose sizes do not change with the zoom. */
-function hasDockedTools({ v }: BeaconEnvironment): boolean {
+function mayHaveDockedTools({ v }: BeaconEnvironment, features: Features): boolean {
   const [outerWidth, outerHeight, innerWidth, innerHeight] = v;
-  const scale = Math.min(v[9] / 1_000, 1);
-  return outerWidth - innerWidth * scale > MAX_BARS.width || outerHeight - innerHeight * scale > MAX_BARS.height;
+  const scale = findScale(v, features);
+  const isSmall =
+    outerWidth - innerWidth * scale > MAX_BARS.width || outerHeight - innerHeight * scale > MAX_BARS.height;
+  return isSmall || isHidden(v);
 }

@@ -16,6 +16,7 @@ export const exactCentreRule: Rule = {
     'developer-tools': 'a hand that touches by a mouse misses the middle',
   },
   touches: {
+    'keyboard-only': 'a browser for the keyboard presses the middle of what is chosen by its letters (link hints)',
     dictation: 'voice control presses the middle of what is named',
   },
   reference: null,

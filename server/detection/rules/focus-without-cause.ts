@@ -12,10 +12,11 @@ export const focusWithoutCauseRule: Rule = {
   exempts: {
     'keyboard-only': 'a key that moves the focus is a cause',
     'screen-reader': 'the text comes later than 150 ms after the focus',
-    dictation: 'the text comes later than 150 ms after the focus',
     autofill: 'filled fields and inputs of scripts are not typed',
   },
-  touches: {},
+  touches: {
+    dictation: 'a spoken command can enter a field and insert a kept text; what is dictated comes later',
+  },
   reference: null,
   judge({ suddenFocuses }) {
     const outcome = judgeShare(suddenFocuses, { needed: 2, share: 0.5 });

@@ -5,16 +5,16 @@ import { hasPlainPixels, isFirefox, isLinux, isWindows, judgeShare, NOT_MEASURED
 export const fractionalCoordinatesRule: Rule = {
   ...{ flag: 'fractional-coordinates', group: 'integrity', expected: 'below 0.2 of the presses (Linux: 0.8)' },
   sees:
-    'A mouse between two pixels. On Windows a mouse stands on whole pixels where a CSS pixel is a pixel of the ' +
-    'screen; programs compute the middle of an element. On Linux only the exact middle counts, because pointers ' +
-    'of Wayland stand between pixels.',
+    'A mouse between two pixels. On Windows a mouse stands on whole pixels of the screen, also over a page that is ' +
+    'pinched a little; programs compute the middle of an element. On Linux only the exact middle counts, because ' +
+    'pointers of Wayland stand between pixels.',
   needs:
     '2 presses of a mouse on Windows that are at least 64 pixels apart, or 3 on Linux on elements of at least 10 ' +
     'pixels, at pixel ratio 1, without frames and pens; not in Firefox, nor on other systems, whose pointers may stand between pixels',
   plainly: 'The mouse stood between two pixels. Devices do not do that here, a computed position can.',
   exempts: {
     touch: 'only a mouse is judged',
-    zoom: 'only pixel ratio 1 without pinch is judged',
+    zoom: 'only pixel ratio 1 is judged; a page that is pinched a little, by the pixels of its screen; one that is wider than its window is not',
     'pixel-ratio': 'only pixel ratio 1 is judged',
     'remote-desktop': 'sends whole pixels',
     'developer-tools': 'the pixel ratio stays as it is',
@@ -24,7 +24,7 @@ export const fractionalCoordinatesRule: Rule = {
   judge(features) {
     if (isFirefox(features) || !hasPlainPixels(features)) return NOT_MEASURED;
     if (isWindows(features) && areSpread(features))
-      return judgeShare(findPresses(features, 'fractional'), { needed: 2, share: 0.2 });
+      return judgeShare(findPresses(features, 'betweenPixels'), { needed: 2, share: 0.2 });
     if (isLinux(features)) return judgeShare(findPresses(features, 'fractionalMiddles'), { needed: 3, share: 0.8 });
     return NOT_MEASURED;
   },

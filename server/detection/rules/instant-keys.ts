@@ -17,6 +17,7 @@ export const instantKeysRule: Rule = {
     'does not tell how long.',
   exempts: {
     ...TYPING_EXEMPTIONS,
+    'keyboard-only': 'presses of a browser for the keyboard only keep it from speaking (link hints)',
     'screen-reader': 'presses that assistive technology can have made only keep it from speaking',
     'slow-machine': 'moves that are missing only keep it from speaking',
   },

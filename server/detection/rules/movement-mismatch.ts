@@ -5,11 +5,11 @@ export const movementMismatchRule: Rule = {
   sees:
     'Moves whose `movementX` and `movementY` are not the distance to the move before. Those of a pointer that the page ' +
     'has locked do not count.',
-  needs: '30 moves in Chromium at pixel ratio 1, without frames and pens',
+  needs: '30 moves in Chromium at pixel ratio 1, of a page that is not wider than its window, without frames and pens',
   plainly: 'The distances that the mouse reports do not fit its positions. They come from one device and must agree.',
   exempts: {
     touch: 'has no moves of a mouse',
-    zoom: 'only pixel ratio 1 without pinch is judged',
+    zoom: 'only pixel ratio 1 without pinch is judged, of a page that is not wider than its window',
     'pixel-ratio': 'only pixel ratio 1 is judged',
     'remote-desktop': 'the browser computes the distances from the same places',
     'developer-tools': 'the pixel ratio stays as it is',

@@ -15,6 +15,7 @@ export const noApproachRule: Rule = {
   },
   touches: {
     'switch-access': 'an eye tracker or a switch moves the pointer at once',
+    'keyboard-only': 'a browser for the keyboard moves the pointer at once (link hints)',
     dictation: 'voice control moves the pointer at once',
     'remote-desktop': 'sends few moves when the connection is slow',
   },

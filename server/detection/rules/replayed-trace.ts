@@ -17,6 +17,7 @@ export const replayedTraceRule: Rule = {
     touch: 'only a mouse and keys with a code are digested',
     'tap-to-click': 'holds are rounded to 50 ms and tell little; places and pauses are a person’s own',
     'switch-access': 'slow typing is not digested, and presses need places and pauses of their own',
+    'keyboard-only': 'presses in exact middles are not digested (link hints)',
     dictation: 'has no keys with a code, or types in a beat, and presses in exact middles are not digested',
     'input-method': 'has no keys with a code',
     autofill: 'has no keys, or too few, or types in a beat, as text expanders do',

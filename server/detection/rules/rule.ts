@@ -1,3 +1,4 @@
+import type { BeaconEnvironment } from '../../../contract/beacon';
 import type { Finding } from '../../../contract/evidence';
 import type { Features, Sighting } from '../features';
 import { findPresses } from '../mouse-presses';
@@ -88,12 +89,13 @@ const PINCH_TOLERANCE_PX = 3;
 
 /**
  * Whether a CSS pixel was a pixel of the screen all the time: pixel ratio 1, no zoom of either kind, no frame, no pen.
- * Pinching leaves the pixel ratio alone, but the distance between the coordinates of window and screen changes with it.
+ * Pinching leaves the pixel ratio alone, but the distance between the coordinates of window and screen changes with it. A page that is
+ * zoomed out on a scaled screen can have pixel ratio 1, too: it is wider than its window.
  */
 export function hasPlainPixels(features: Features): boolean {
   const { environments, hasPen } = features;
   if (environments.length === 0 || isFramed(features)) return false;
-  if (environments.some(({ thing }) => thing.v[9] !== 1_000) || hasPen) return false;
+  if (environments.some(({ thing: { v } }) => v[9] !== 1_000 || isWiderThanWindow(v)) || hasPen) return false;
   const offsets = findPresses(features, 'screenOffsets');
   if (offsets === null) return true;
   const { first, least, most } = offsets;
@@ -101,23 +103,31 @@ export function hasPlainPixels(features: Features): boolean {
   return farthest <= PINCH_TOLERANCE_PX;
 }
 
+/** Without a window, some programs say that it has no size. */
+const isWiderThanWindow = ([outerWidth, , innerWidth]: BeaconEnvironment['v']): boolean =>
+  outerWidth > 0 && innerWidth > outerWidth + 1;
+
 const MAX_MOVES_PER_PRESS = 6;
 
 /** Whether the mouse moves much more than to what it presses. */
 export const isMovingFreely = (features: Features): boolean =>
   features.moves.count > Math.max(1, findPresses(features, 'count')) * MAX_MOVES_PER_PRESS;
 
-const MIN_TAPPED_SHARE = 0.6;
+const MOST_SHARE = 0.6;
+
+/** Whether the mouse presses exact middles, as programs do, and voice control. */
+export function isPressingMiddles(features: Features): boolean {
+  const centred = findPresses(features, 'centred');
+  return centred.marked > 0 && centred.marked >= centred.count * MOST_SHARE;
+}
 
 /**
  * Whether the mouse jumps to what it presses, and misses its middle: as where fingers tap on a tablet that controls this desktop.
  */
 export function isTapping(features: Features): boolean {
   const unapproached = findPresses(features, 'unapproached');
-  const centred = findPresses(features, 'centred');
-  const isJumping = unapproached.marked > 0 && unapproached.marked >= unapproached.count * MIN_TAPPED_SHARE;
-  const isExact = centred.marked > 0 && centred.marked >= centred.count * MIN_TAPPED_SHARE;
-  return features.isTapped || (isJumping && !isExact && !isMovingFreely(features));
+  const isJumping = unapproached.marked > 0 && unapproached.marked >= unapproached.count * MOST_SHARE;
+  return features.isTapped || (isJumping && !isPressingMiddles(features) && !isMovingFreely(features));
 }
 
 const COARSE_SHARE = 0.9;

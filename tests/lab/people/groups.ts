@@ -13,7 +13,10 @@ export interface Coverage {
 export const COVERAGE: Readonly<Record<PeopleGroup, Coverage>> = {
   'keyboard-only': { families: ['keyboard-only'], unmeasured: null },
   touch: { families: ['touch'], unmeasured: 'phones, and keyboards on the screen of a tablet' },
-  'tap-to-click': { families: ['trackpad'], unmeasured: 'trackpads on Windows and macOS' },
+  'tap-to-click': {
+    families: ['trackpad'],
+    unmeasured: 'trackpads on Windows and macOS, and on Linux those on which a tap can become a drag',
+  },
   'screen-reader': { families: ['screen-reader'], unmeasured: 'the screen readers themselves' },
   'switch-access': { families: ['switch-access'], unmeasured: 'the programs for switches and eye trackers themselves' },
   dictation: { families: ['voice'], unmeasured: 'dictation that inserts text without keys, as on Windows and macOS' },

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ELEMENT_ROLES, EVENT_FLAGS, EventCode } from '../../../contract/beacon';
+import { ELEMENT_ROLES, EVENT_FLAGS, EventCode, INPUT_TYPES } from '../../../contract/beacon';
 import { scoreTrace } from '../../../server/detection/score';
 import { buildTrace, DESKTOP, TraceBuilder } from '../../support/trace';
 
@@ -58,9 +58,39 @@ const dictate =
     }
   };
 /** The pointer jumps to the middle of what is named. */
-const speakToPress = press(8, { fields: MIDDLE, moves: 1, heldMs: 0.4, pauseMs: 2_200, focus: 'after' });
+const SPOKEN: PressManner = { fields: MIDDLE, moves: 1, heldMs: 0.4, pauseMs: 2_200, focus: 'after' };
+const speakToPress = press(8, SPOKEN);
+/** The page moves by a command, too, before something is named. */
+const speakToScroll: Act = (builder) => {
+  builder.add(EventCode.Scroll, { y: 0 });
+  for (const y of [500, 1_000]) {
+    builder.wait(5_000).add(EventCode.Scroll, { y });
+    press(1, { ...SPOKEN, pauseMs: 1_200 })(builder);
+  }
+};
 /** An extension presses what is chosen by the letters that it shows. */
 const pressByHints = press(8, { fields: { flags: 0 }, heldMs: 0 });
+
+/** The mouse rests on a button for the next question, and an extension presses the answers. Its presses have no place. */
+const answerByHints: Act = (builder) => {
+  for (let step = 0; step < 40; step++) builder.wait(16).move(341 + 9 * step, 600);
+  for (let i = 0; i < 8; i++) {
+    builder.wait(5_000).press(0, 0, 0.2, { flags: 0, pressurePercent: 0 });
+    builder.wait(2_000).press(700 + (i % 2), 600, 70 + 13 * (i % 5));
+  }
+};
+
+/** A key begins and ends each dictation; the text comes at once, two seconds after it ended. */
+const dictateByKey: Act = (builder) => {
+  for (let spoken = 1; spoken <= 4; spoken++) {
+    builder.wait(2_000).key('other', 80);
+    builder.wait(CLAUSE.length * 60).key('other', 80);
+    const text = { type: INPUT_TYPES.indexOf('insertText'), insertedLength: CLAUSE.length };
+    builder
+      .wait(2_000)
+      .add(EventCode.Input, { ...text, flags: trusted | multiline, valueLength: spoken * CLAUSE.length });
+  }
+};
 
 const rentedNetwork: Act = (builder) => builder.send({ network: 16_509 });
 
@@ -84,6 +114,7 @@ const EXEMPT: [person: string, acts: Act[]][] = [
   ],
   ['dictation of short clauses', [dictate(CLAUSE.slice(0, 60), 4)]],
   ['dictation of sentences', [dictate(CLAUSE, 4)]],
+  ['dictation that a key begins and ends', [dictateByKey]],
   ['dictation of paragraphs', [dictate(CLAUSE.repeat(5), 2)]],
   ['a screen reader and dictation', [press(6, { fields: SIMULATED, moves: 1 }), dictate(CLAUSE, 4)]],
 ];
@@ -94,10 +125,18 @@ it.each(EXEMPT)('%s raises nothing', (_, acts) => {
 
 it.each<[person: string, acts: Act[]]>([
   ['voice control with dictation of sentences', [speakToPress, dictate(CLAUSE, 4)]],
+  ['voice control with dictation that a key begins and ends', [speakToPress, dictateByKey]],
+  ['voice control that scrolls', [speakToPress, speakToScroll]],
   ['link hints', [pressByHints]],
   ['link hints and dictation of sentences', [pressByHints, dictate(CLAUSE.slice(0, 7), 1), dictate(CLAUSE, 1)]],
 ])('%s is not suspected', (_, acts) => {
   expect(score(acts).botScore).toBeLessThan(MEDIUM);
+});
+
+it('link hints leave the mouse where it rests', () => {
+  const { botScore, detectionFlags } = score([answerByHints]);
+  expect(detectionFlags).toEqual(['untrusted-events']);
+  expect(botScore).toBeLessThan(MEDIUM);
 });
 
 it('link hints and voice control over a VPN are no bot, because one group of people can do all that is found', () => {

@@ -16,6 +16,13 @@ const rows = (batches: readonly TraceBatch[], all = batches) =>
 const QUIZ = 'https://lms.example.edu/quiz';
 
 describe('summariseEvents', () => {
+  it('marks what happened in documents that name nobody', () => {
+    const { batches } = new TraceBuilder({ url: null }).add(EventCode.KeyDown).send();
+    const list = (unnamed: Set<string>) =>
+      summariseEvents(batches, anchorDocuments(batches), unnamed).map(({ metadata }) => metadata);
+    expect([list(new Set()), list(new Set([batches[0]!.d]))]).toEqual([[null], [{ signedIn: false }]]);
+  });
+
   it('maps each event to the type that the API has for it', () => {
     const types = (code: EventCode, fields = {}) =>
       summariseOne(new TraceBuilder({ url: null }).add(code, fields)).map(({ type }) => type);

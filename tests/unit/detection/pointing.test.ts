@@ -22,6 +22,7 @@ const focusOn = (builder: TraceBuilder, role: (typeof ELEMENT_ROLES)[number] = '
   builder.add(EventCode.Focus, { field: -1, role: roleOf(role) });
 const typeAtOnce: Build = (builder) => builder.wait(1).add(EventCode.Input, { field: 7, insertedLength: 4 });
 const FAR = { width: 400, height: 300, offsetX10: 5_000, offsetY10: 5_000 };
+const ON_PIXEL = { x10: 4_000, y10: 3_000, screenX10: 85 };
 
 describe('a press', () => {
   it.each<[what: string, fields: Fields, expected: Partial<Press>]>([
@@ -36,6 +37,12 @@ describe('a press', () => {
     ['between columns of pixels', { x10: 4_001 }, { isFractional: true }],
     ['between rows', { y10: 3_001 }, { isFractional: true }],
     ['on a pixel', { x10: 4_000, y10: 3_000 }, { isFractional: false, place: { x: 400, y: 300 } }],
+    ['between pixels of the page and of the screen', { x10: 4_002, screenX10: 80 }, { isBetweenPixels: true }],
+    ['the same upright', { x10: 4_000, y10: 3_008, screenY10: 870 }, { isBetweenPixels: true }],
+    ['next to one of the screen', { x10: 4_002, screenX10: 79, y10: 3_000 }, { isBetweenPixels: false }],
+    ['next to one on the other side', { x10: 4_008, screenX10: 81, y10: 3_000 }, { isBetweenPixels: false }],
+    ['on a pixel of the page that is none of the screen', ON_PIXEL, { isBetweenPixels: false }],
+    ['left of the screen', { x10: -4_003, screenX10: 1, y10: 3_000 }, { isBetweenPixels: true }],
     ['on a screen', { screenX10: 87, screenY10: 871 }, { screenOffset: { x: 8.7, y: 87.1 } }],
     ['on an element', { width: 120, height: 30 }, { areaPx: 3_600, offset10: { x: 213, y: -57 } }],
     ['at the origin, far from its element', { ...FAR, x10: 0, y10: 0 }, { isNowhere: true }],
@@ -93,7 +100,7 @@ describe('a press', () => {
     const holds = [{ held10: 0 }, { held10: 805 }, { held10: -1 }, { held10: 805, flags: 0 }].map(
       (fields) => list('presses', release(fields))[0]!.heldMs,
     );
-    expect(holds).toEqual([0, 80.5, null, null]);
+    expect(holds).toEqual([0, 80.5, null, 7]);
   });
 });
 

@@ -12,6 +12,7 @@ import { RULES } from '../../../server/detection/rules/table';
 import { RULE_SET_VERSION, scoreSegments, scoreTrace } from '../../../server/detection/score';
 import type { TraceBatch } from '../../../server/detection/trace';
 import { packNumbers } from '../../../server/detection/varints';
+import { HELD_TAPS, KEPT_TEXT } from '../../support/people';
 import {
   AGENTS,
   IMITATED_PHONE,
@@ -80,6 +81,21 @@ describe('a synthetic person', () => {
       }
     },
   );
+
+  it('whose taps on a trackpad are all held for 180 ms raises nothing, and with what else people have stays low', () => {
+    const together = { ...HELD_TAPS, ...PEOPLE['undocked developer tools']!, network: 24_940 };
+    for (const seed of SEEDS) {
+      expect(scoreTrace(imitate(HELD_TAPS, seed)).detectionFlags).toEqual([]);
+      const { botScore, detectionFlags } = scoreTrace(imitate(together, seed));
+      expect([botScore < MEDIUM, detectionFlags]).toEqual([true, ['devtools-protocol', 'datacenter-network']]);
+    }
+  });
+
+  it('whose spoken commands press and insert a kept text is no bot, also in a data centre', () => {
+    for (const seed of SEEDS)
+      for (const network of [undefined, 24_940])
+        expect(scoreTrace(imitate({ ...KEPT_TEXT, network }, seed)).botScore).toBeLessThan(BOT);
+  });
 
   it('who works for half an hour is not suspected for one odd minute', () => {
     const odd = { approach: 'jump', isCentred: true, isFractional: true } as const;

@@ -19,7 +19,7 @@ import { type FieldState, traceInput } from '../../../server/detection/writing-p
 
 // Where the characters of an Input came from, on both sides of each length and time.
 
-const { trusted, hasCode, control, alt, autofilled } = EVENT_FLAGS;
+const { trusted, hasCode, control, alt, repeated, autofilled } = EVENT_FLAGS;
 const NOW_MS = 100_000;
 
 type Before = (state: PageState) => unknown;
@@ -50,6 +50,7 @@ const key =
   (beforeMs: number, { kind = 'letter' as (typeof KEY_CLASSES)[number], flags = trusted | hasCode } = {}): Before =>
   (state) =>
     followKey(state, KEY_CLASSES.indexOf(kind), flags, NOW_MS - beforeMs);
+const toggle = (beforeMs: number, flags = trusted | hasCode): Before => key(beforeMs, { kind: 'other', flags });
 const clipboard =
   (kind: (typeof CLIPBOARD_KINDS)[number], beforeMs: number, length: number, flags: number = trusted): Before =>
   (state) =>
@@ -235,6 +236,13 @@ describe('text of an Input', () => {
     ['one that has ended', 'inserted', { length: 50, before: [compose(0, 9_000), compose(1, 100)] }],
     ['speech', 'composed', { length: 40, before: [quiet(1_000)] }],
     ['what is faster', 'inserted', { length: 40, before: [quiet(999.9)] }],
+    ['speech before a modifier', 'composed', { length: 40, before: [quiet(1_000), key(5, { kind: 'modifier' })] }],
+    ['the same before another key', 'inserted', { length: 40, before: [quiet(1_000), key(5, { kind: 'other' })] }],
+    [
+      'speech while a key is held',
+      'composed',
+      { length: 40, before: [quiet(1_000), key(5, { kind: 'other', flags: trusted | hasCode | repeated })] },
+    ],
     ['long speech', 'composed', { length: 301, before: [quiet(90_000)] }],
     ['speech that a script writes', 'composed', { type: 'none', length: 300, flags: 0, before: [quiet(90_000)] }],
     ['more than that', 'inserted', { type: 'none', length: 301, flags: 0, before: [quiet(90_000)] }],
@@ -261,6 +269,12 @@ describe('text of an Input', () => {
     ],
     ['a press before a touch', 'inserted', { length: 200, flags: 0, before: [press(5_000), write(900), touch(9)] }],
     ['two presses of a script', 'inserted', { length: 200, flags: 0, before: [press(5_000, 0), press(9, 0)] }],
+    ['speech between two presses of a key', 'composed', { length: 200, flags: 0, before: [toggle(5_000), toggle(9)] }],
+    ['faster speech between them', 'inserted', { length: 200, flags: 0, before: [toggle(4_999), toggle(9)] }],
+    ['a press before that of a key', 'inserted', { length: 200, flags: 0, before: [press(5_000), toggle(9)] }],
+    ['a key before a press', 'inserted', { length: 200, flags: 0, before: [toggle(5_000), press(9)] }],
+    ['a key long before', 'inserted', { length: 200, flags: 0, before: [toggle(5_000), write(900), toggle(9)] }],
+    ['a key of a script', 'inserted', { length: 200, flags: 0, before: [toggle(5_000, hasCode), toggle(9, hasCode)] }],
     ['a letter that a script writes', 'inserted', { length: 1, flags: 0, before: [quiet(9_000)] }],
     ['the shortest word', 'composed', { length: 2, flags: 0, before: [quiet(9_000)] }],
     ['Control+Y', 'moved', { type: 'other', length: 50, field: { missing: 48 } }],

@@ -1,4 +1,5 @@
-import { CHROME, FIREFOX } from '../../../support/trace';
+import type { BeaconEnvironment } from '../../../../contract/beacon';
+import { CHROME, FIREFOX, MACINTOSH, WINDOWS } from '../../../support/trace';
 import {
   type Build,
   both,
@@ -24,6 +25,12 @@ const near =
   (px: number): Build =>
   (builder) =>
     [300, 310, 300 + px].map((y) => builder.wait(900).press(200, y, 80, { pointer: 2, screenX10: 0, screenY10: 970 }));
+
+const inspected = (v: number[]): Partial<BeaconEnvironment> => ({ q: [1, 3], ...sizes(v) });
+/** A page that is inspected, in a window that is larger by so much. */
+const around = (width: number, height: number) =>
+  inspected([1280 + width, 720 + height, 1280, 720, ...WINDOW.slice(4)]);
+const atRatio = (thousandths: number) => inspected([...WINDOW.slice(0, 9), thousandths]);
 
 /** The cases of the rules on the browser and its network, by flag. */
 export const BROWSER_CASES: Record<string, Case[]> = {
@@ -82,6 +89,36 @@ export const BROWSER_CASES: Record<string, Case[]> = {
       nothing,
       { q: [1, 1], v: [1490, 1180, 2970, 2066, 1500, 1300, 1300, 10, 20, 500] },
     ],
+    [
+      'docked developer tools in Brave, whose window says nothing',
+      'notMeasured',
+      nothing,
+      inspected([1390, 403, 1385, 400, 1390, 403, 403, 4, 6, 1000]),
+    ],
+    ['the same with the least it adds', 'notMeasured', nothing, around(0, 1)],
+    ['the same with the most', 'notMeasured', nothing, around(8, 8)],
+    ['a window that is as large as its page', 'found', nothing, around(0, 0)],
+    ['one that is wider', 'found', nothing, around(9, 8)],
+    ['one that is higher', 'found', nothing, around(8, 9)],
+    ['one that is narrower', 'found', nothing, around(-1, 8)],
+    ['one that is lower', 'found', nothing, around(8, -1)],
+    [
+      'docked developer tools beside a page that is zoomed out on a Retina screen',
+      'notMeasured',
+      nothing,
+      inspected([1440, 875, 1433, 1127, 1440, 900, 875, 0, 25, 1340]),
+      MACINTOSH,
+    ],
+    [
+      'a program in such a window',
+      'found',
+      nothing,
+      inspected([1440, 875, 2149, 1127, 1440, 900, 875, 0, 25, 1340]),
+      MACINTOSH,
+    ],
+    ['one in a window on a Retina screen', 'found', nothing, atRatio(2_000), MACINTOSH],
+    ['one on a Macintosh with another screen', 'found', nothing, atRatio(1_000), MACINTOSH],
+    ['one on a scaled screen of Windows', 'found', nothing, atRatio(1_250), WINDOWS],
     [
       'developer tools at the side',
       'notMeasured',

@@ -5,6 +5,7 @@ import {
   EVENT_FLAGS,
   EventCode,
   INPUT_TYPES,
+  type KEY_CLASSES,
 } from '../../../../contract/beacon';
 import type { Finding } from '../../../../contract/evidence';
 import type { TraceBuilder } from '../../../support/trace';
@@ -32,12 +33,20 @@ export const times = (count: number, build: (index: number) => unknown) => {
 };
 export const mark = (name: string) => (builder: TraceBuilder) =>
   builder.send({ m: [AUTOMATION_MARKS.findIndex(([, other]) => other === name)] });
-/** Presses at changing places, after some moves. What is pressed can get the focus just before the press, or just after it. */
+/**
+ * Presses at changing places, after some moves. What is pressed can get the focus just before the press, or just after it. `react` is
+ * what happens when the button goes down.
+ */
 export const presses =
   (
     count: number,
     fields: Parameters<TraceBuilder['press']>[3] = {},
-    { moves = 8, heldMs = (i: number) => 60 + 17 * i, focus = 'none' as 'before' | 'after' | 'none' } = {},
+    {
+      moves = 8,
+      heldMs = (i: number) => 60 + 17 * i,
+      focus = 'none' as 'before' | 'after' | 'none',
+      react = nothing as Build,
+    } = {},
   ): Build =>
   (builder) =>
     times(count, (i) => {
@@ -46,29 +55,36 @@ export const presses =
       times(moves, (step) => builder.wait(12).move(x - 10 * (moves - step), 300));
       builder.wait(900);
       if (focus === 'before') focusButton().wait(0.4);
-      builder.press(x, 300, heldMs(i), fields);
+      builder.press(x, 300, heldMs(i), fields, () => react(builder));
       if (focus === 'after') focusButton();
     });
 export const moves =
   (count: number, odd: Parameters<TraceBuilder['move']>[2] = {}): Build =>
   (builder) =>
     times(count, (i) => builder.wait(15).move(300 + (i % 50), 300, odd));
-/** Keys, each of which writes one character. */
+export type Kind = (typeof KEY_CLASSES)[number];
+/** Every other letter is a capital. */
+export const mixed = (i: number): Kind => (i % 2 === 0 ? 'capital' : 'letter');
+/** Keys, each of which writes one character. `react` is what happens before it is written. */
 export const keys =
   (
     count: number,
     {
-      kind = 'letter',
+      kind = 'letter' as Kind | ((i: number) => Kind),
       flags = trusted | hasCode,
       heldMs = 80,
       gapMs = (i: number) => 40 + 61 * (i % 7),
       field = multiline,
+      react = nothing as Build,
     } = {},
   ): Build =>
   (builder) =>
     times(count, (i) => {
-      const write = () => builder.add(EventCode.Input, { flags: trusted | field, valueLength: i + 1 });
-      builder.wait(gapMs(i)).key(kind as 'letter', heldMs, flags, write);
+      const write = () => {
+        react(builder);
+        builder.add(EventCode.Input, { flags: trusted | field, valueLength: i + 1 });
+      };
+      builder.wait(gapMs(i)).key(typeof kind === 'function' ? kind(i) : kind, heldMs, flags, write);
     });
 /** Somebody who moves the mouse for a while. */
 export const idle =

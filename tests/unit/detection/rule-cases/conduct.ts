@@ -28,6 +28,14 @@ const scriptClicks =
       if (hasChanges) builder.wait(2).add(EventCode.Input, { field, ...change });
     });
   };
+/** Clicks of a script, each right after a touch. */
+const touchedClicks =
+  (flags: number): Build =>
+  (builder) =>
+    times(4, (i) => {
+      builder.wait(i === 0 ? 5_000 : 2_000).add(EventCode.Touch, { touches: 1, flags });
+      scriptClicks(1, { startMs: 0, gapMs: 1 })(builder);
+    });
 /** Clicks of a script, each a while before an input and half a second after the one before. */
 const lateChanges =
   (afterMs: number, fields = change): Build =>
@@ -106,6 +114,8 @@ export const CONDUCT_CASES: Record<string, Case[]> = {
       both(presses(4, { flags: 0 }), keys(9, { flags: hasCode })),
     ],
     ['a few keys of a script beside few deeds', 'notFound', keys(9, { flags: hasCode })],
+    ['the same after touches that a script made', 'found', touchedClicks(0)],
+    ['clicks of the page after touches of a finger', 'notMeasured', touchedClicks(trusted)],
     ['a carousel of the page', 'notMeasured', scriptClicks(6, { role: 'button' })],
     ['answers that the page restores', 'notMeasured', scriptClicks(6, { startMs: 0, gapMs: 100 })],
     ['answers that the page restores late', 'notMeasured', scriptClicks(6, { gapMs: 100 })],
@@ -125,6 +135,7 @@ export const CONDUCT_CASES: Record<string, Case[]> = {
     ['fields that were pressed', 'notFound', focuses(3, { cause: (builder) => builder.press(100, 100, 80) })],
     ['keyboard only', 'notFound', focuses(3, { cause: (builder) => builder.key('tab', 80) })],
     ['touch', 'notFound', focuses(3, { cause: touch })],
+    ['touches that a script made', 'found', focuses(3, { cause: (b) => b.add(EventCode.Touch, { flags: 0 }) })],
     ['a screen reader or voice control', 'notFound', focuses(3, { laterMs: 400 })],
     ['autofill', 'notFound', focuses(3, { flags: trusted | autofilled })],
     ['a password manager', 'notFound', focuses(3, { flags: 0 })],
@@ -158,6 +169,11 @@ export const CONDUCT_CASES: Record<string, Case[]> = {
     ['a page that is shown again', 'notFound', jumps(3, { before: (builder) => builder.add(EventCode.Visibility) })],
     ['a screen reader that reads on', 'notFound', jumps(3, { pressAfterMs: 3_000 })],
     ['a screen reader that presses what it reads', 'notFound', jumps(3, { fields: { pressurePercent: 0 } })],
+    [
+      'jumps to exact middles, as of voice control',
+      'notMeasured',
+      jumps(3, { fields: { offsetX10: 0, offsetY10: 0 } }),
+    ],
     ['one odd jump', 'notFound', both(jumps(1), jumps(2, { before: touch }))],
     ['smooth scrolling', 'notMeasured', jumps(3, { steps: 20 })],
     ['typing a password that was out of sight', 'notFound', jumps(3, { before: both(intoPassword, later) })],

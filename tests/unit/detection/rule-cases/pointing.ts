@@ -1,5 +1,5 @@
 import { ELEMENT_ROLES, EventCode } from '../../../../contract/beacon';
-import { CHROME, CHROME_OS, FIREFOX, IPHONE, type TraceBuilder, WINDOWS } from '../../../support/trace';
+import { CHROME, CHROME_OS, FIREFOX, IPHONE, MACINTOSH, type TraceBuilder, WINDOWS } from '../../../support/trace';
 import {
   again,
   type Build,
@@ -30,6 +30,10 @@ const simulated = (count: number, moves = 0, heldMs = 0.2): Build =>
 /** Presses as programs make them through the DevTools protocol. */
 const driven = (count: number, fields: Parameters<TraceBuilder['press']>[3] = {}): Build =>
   presses(count, { pressurePercent: 0, ...fields }, { moves: 1, heldMs: () => 0.2, focus: 'after' });
+const pressByScript: Build = (builder) => builder.add(EventCode.Press, { flags: 0 });
+/** The same on a page whose script presses after each of them, before the focus comes. */
+const repressed = (count: number): Build =>
+  presses(count, { pressurePercent: 0 }, { heldMs: () => 0.2, react: pressByScript, focus: 'after' });
 /** Presses as those for assistive technology, but next to the middle. */
 const aside = (heldMs: number): Build => presses(6, { pressurePercent: 0 }, { moves: 0, heldMs: () => heldMs });
 /** A press far away, whose release the page does not tell. */
@@ -52,10 +56,12 @@ const links = (count: number, moves = 0): Build =>
 const FRACTION = { x10: 2_005, y10: 3_005 };
 const SAFARI =
   'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/16.6 Safari/605.1.15';
-const MACINTOSH = CHROME.replace('X11; Linux x86_64', 'Macintosh; Intel Mac OS X 10_15_7');
 const ANDROID = CHROME.replace('X11; Linux x86_64', 'Linux; Android 7.1.2; Tablet');
 /** Browsers of makers of phones, and UC Browser, say so. */
 const MIUI = ANDROID.replace('Linux; Android', 'Linux; U; Android');
+/** A maximised window on a screen at 125 %, whose page is at 80 %. */
+const ZOOMED_OUT = [1536, 824, 1900, 920, 1536, 864, 824, 0, 0, 1000];
+const widths = (outer: number, inner: number) => sizes([outer, 900, inner, ...WINDOW.slice(3)]);
 /** Between two pixels, at changing places. */
 const BETWEEN = { y10: 3_005 };
 const MIDDLE = { ...FRACTION, offsetX10: 0, offsetY10: 0 };
@@ -68,6 +74,21 @@ const apart =
   (builder) =>
     [0, px].map((x) => builder.wait(900).press(200.5 + x, 300, 80));
 
+/** Taps that are held as long as software says, to the millisecond of the X server. */
+const taps = (heldMs: number): Build => presses(6, {}, { heldMs: (i) => heldMs + (i % 2) });
+
+/** Two presses on whole pixels of the screen, so far apart, over a page that is pinched a little. */
+const pinched =
+  (scale: number, px: number): Build =>
+  (builder) =>
+    times(2, (i) => {
+      const [x, y] = [(411 + i * px) / scale, 237 / scale];
+      const offsets = { screenX10: Math.round((419 + i * px - x) * 10), screenY10: Math.round((324 - y) * 10) };
+      builder.wait(900).press(x, y, 80, offsets);
+    });
+const pages = (count: number, build: Build): Build =>
+  both(...Array.from({ length: count }, () => both(build, pageTurn)));
+
 const below =
   (px: number): Build =>
   (builder) =>
@@ -77,6 +98,7 @@ const below =
 export const POINTING_CASES: Record<string, Case[]> = {
   'zero-pressure': [
     ['presses without pressure', 'found', driven(2)],
+    ['presses that a script repeats before the focus comes', 'found', repressed(2)],
     ['presses without pressure between pixels', 'found', presses(2, { ...FRACTION, pressurePercent: 0 })],
     [
       'a program that holds the button, without a move',
@@ -182,6 +204,17 @@ export const POINTING_CASES: Record<string, Case[]> = {
         WINDOWS,
       ],
     ),
+    ...[1.003, 1.005, 1.01, 1.015, 1.03].flatMap((scale): Case[] => [
+      [`a page that is pinched to ${scale}`, 'notFound', pinched(scale, 90), {}, WINDOWS],
+      [
+        `pages that are pinched to ${scale}, with two presses each`,
+        'notFound',
+        pages(8, pinched(scale, 70)),
+        {},
+        WINDOWS,
+      ],
+    ]),
+    ['a page at 80 % on a screen at 125 %', 'notMeasured', presses(3, BETWEEN), sizes(ZOOMED_OUT), WINDOWS],
     ['another pixel ratio', 'notMeasured', presses(3, BETWEEN), sizes([...WINDOW.slice(0, 9), 1250]), WINDOWS],
     [
       'a page that sets its pixel ratio',
@@ -216,6 +249,10 @@ export const POINTING_CASES: Record<string, Case[]> = {
     ['a pointer that the page locks', 'notFound', both(moves(30), locked(300), moves(30))],
     ['another pixel ratio', 'notMeasured', moves(30, { mismatched: true }), sizes([...WINDOW.slice(0, 9), 2000])],
     ['Firefox', 'notMeasured', moves(30, { mismatched: true }), {}, FIREFOX],
+    ['a page at 80 % on a screen at 125 %', 'notMeasured', moves(30, { mismatched: true }), sizes(ZOOMED_OUT), WINDOWS],
+    ['a page as wide as its window', 'found', moves(30, { mismatched: true }), widths(1_400, 1_401)],
+    ['one that is wider', 'notMeasured', moves(30, { mismatched: true }), widths(1_400, 1_402)],
+    ['a program whose window has no size', 'found', moves(30, { mismatched: true }), widths(0, 1_280)],
     ['one move of five that does not', 'found', both(moves(24), moves(6, { mismatched: true }))],
     ['fewer moves that do not', 'notFound', both(moves(25), moves(6, { mismatched: true }))],
     [
@@ -275,6 +312,11 @@ export const POINTING_CASES: Record<string, Case[]> = {
     ['presses that a script made', 'notMeasured', presses(5, { ...CENTRE, flags: 0 })],
   ],
   'instant-press': [
+    [
+      'no time in the exact middle, where a script releases first',
+      'found',
+      presses(3, CENTRE, { heldMs: () => 0.4, react: (builder) => builder.add(EventCode.Release, { flags: 0 }) }),
+    ],
     ['no time in the exact middle', 'found', presses(3, { offsetX10: 0, offsetY10: 0 }, { heldMs: () => 0.4 })],
     ['touches on a phone that a program imitates', 'found', touches(3, 97), sizes(PHONE)],
     ['the same as those of an iPhone', 'found', touches(3, 97), sizes(PHONE), IPHONE],
@@ -292,6 +334,14 @@ export const POINTING_CASES: Record<string, Case[]> = {
     ['a browser that rounds times to frames', 'notFound', presses(5, {}, { heldMs: () => 250 / 3 }), {}, FIREFOX],
     ['as people do', 'notFound', presses(5)],
     ['a tap on a trackpad', 'notFound', presses(5, { offsetX10: 90 }, { heldMs: (i) => 3 * i })],
+    ...[180, 200, 220, 300].flatMap((ms): Case[] => [
+      [`taps that Linux holds for ${ms} ms`, 'notFound', taps(ms)],
+      [`the same in Firefox, ${ms} ms`, 'notFound', taps(ms), {}, FIREFOX],
+      [`the same on a BSD, ${ms} ms`, 'notFound', taps(ms), {}, FIREFOX.replace('Linux', 'FreeBSD')],
+      [`the same on Windows, ${ms} ms`, 'found', taps(ms), {}, WINDOWS],
+      [`presses that are a little shorter, ${ms} ms`, 'found', taps(ms - 5)],
+      [`presses that are a little longer, ${ms} ms`, 'found', taps(ms + 4)],
+    ]),
     ['two presses', 'notMeasured', presses(2, {}, { heldMs: () => 0 })],
     [
       'holds that the pixel does not know',

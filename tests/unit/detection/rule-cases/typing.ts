@@ -1,5 +1,5 @@
-import { EVENT_FLAGS, EventCode, INPUT_TYPES } from '../../../../contract/beacon';
-import { FIREFOX } from '../../../support/trace';
+import { EVENT_FLAGS, EventCode, INPUT_TYPES, KEY_CLASSES } from '../../../../contract/beacon';
+import { FIREFOX, type TraceBuilder } from '../../../support/trace';
 import {
   autofilled,
   type Build,
@@ -9,8 +9,11 @@ import {
   focuses,
   hasCode,
   idle,
+  type Kind,
   keys,
+  mixed,
   multiline,
+  nothing,
   pageTurn,
   presses,
   shift,
@@ -20,15 +23,27 @@ import {
   trusted,
 } from './builds';
 
+type KeyKind = Kind | typeof mixed;
+/** Keys, each of which a script of the page presses or releases, too, as soon as it is pressed. */
+const scripted = (count: number, code: EventCode.KeyDown | EventCode.KeyUp, heldMs: number): Build =>
+  both(
+    ...Array.from({ length: count }, (_, slot) =>
+      keys(1, { heldMs, gapMs: () => 110, react: (builder) => builder.add(code, { slot, flags: 0 }) }),
+    ),
+  );
+const erasedByScript: Build = (builder) => {
+  keys(4, { flags: hasCode })(builder);
+  times(3, () => builder.wait(2).key('backspace', 1, hasCode));
+};
 /** Text that a dictation program types at once, after somebody spoke it. */
 const spoken =
-  (count: number, kind = 'letter', spokenMs = 55 * count): Build =>
+  (count: number, kind: KeyKind = 'letter', spokenMs = 55 * count): Build =>
   (builder) => {
     builder.wait(spokenMs);
     keys(count, { kind, heldMs: 2, gapMs: () => 5 })(builder);
   };
 /** Words that a dictation program types one by one, as it hears them. */
-const streamed = (count: number, kind = 'letter', pauseMs = (i: number) => 220 + 23 * (i % 5)): Build =>
+const streamed = (count: number, kind: KeyKind = 'letter', pauseMs = (i: number) => 220 + 23 * (i % 5)): Build =>
   keys(count, { kind, heldMs: 1, gapMs: (i) => (i % 6 === 0 ? pauseMs(i) : 3) });
 /** Presses that the mouse jumps to, as taps on a tablet become on the desktop that it controls. */
 const taps = presses(4, {}, { moves: 1 });
@@ -40,7 +55,7 @@ const stroked =
     times(count, (i) => keys(i % 8 === 7 ? 18 : 6, { heldMs: 1, gapMs: () => 1 })(builder.wait(200 + 23 * (i % 5))));
 /** Abbreviations, each of which a text expander replaces by a text. */
 const expanded =
-  (count: number, length: number, { kind = 'letter', heldMs = 80, erasingMs = 2 } = {}): Build =>
+  (count: number, length: number, { kind = 'letter' as KeyKind, heldMs = 80, erasingMs = 2 } = {}): Build =>
   (builder) =>
     times(count, () => {
       keys(4, { heldMs, gapMs: (i) => 40 + 61 * (i % 3) })(builder.wait(3_000));
@@ -69,7 +84,10 @@ const heldDown =
       builder.wait(33).add(EventCode.KeyDown, { slot: 9, flags });
       builder.add(EventCode.Input, { flags: trusted | multiline, valueLength: i + 1 });
     });
-const shifted = (count: number): Build => keys(count, { kind: 'capital', flags: trusted | hasCode | shift });
+const space = keys(1, { kind: 'space' });
+/** So many capitals, each next to a small letter. */
+const capitals = (count: number, flags = trusted | hasCode): Build => keys(2 * count, { kind: mixed, flags });
+const shifted = (count: number): Build => capitals(count, trusted | hasCode | shift);
 /** Text that comes at once when a key is pressed, as a proposal of the browser. */
 const accepted =
   (length: number, afterMs = 5): Build =>
@@ -100,6 +118,27 @@ const writeOne: Build = (builder) => {
   builder.add(EventCode.KeyDown, { flags: trusted | hasCode });
   builder.add(EventCode.Input, { field: 1, flags: trusted | multiline });
 };
+const other: Build = (builder) => builder.key('other', 80);
+const modifier: Build = (builder) => builder.key('modifier', 80);
+const tab: Build = (builder) => builder.key('tab', 80);
+const wait =
+  (ms: number): Build =>
+  (builder) =>
+    builder.wait(ms);
+/** A key that is held for so long, and says so again and again. */
+const heldFor =
+  (ms: number): Build =>
+  (builder) => {
+    const write = () =>
+      times(ms / 100, () =>
+        builder.wait(100).add(EventCode.KeyDown, {
+          class: KEY_CLASSES.indexOf('other'),
+          slot: 0,
+          flags: trusted | EVENT_FLAGS.repeated,
+        }),
+      );
+    builder.key('other', 0, trusted | hasCode, write);
+  };
 /** Pieces of four characters without keys. */
 const stream =
   (count: number, { everyMs = 15, beforeMs = 300, field = 0 } = {}): Build =>
@@ -113,27 +152,78 @@ const stream =
     );
   };
 
+const fill =
+  (flags: number): Build =>
+  (builder) =>
+    builder.add(EventCode.Input, { field: 2, flags });
+const insertAtOnce = (builder: TraceBuilder, length: number) => {
+  const text = { field: 1, type: INPUT_TYPES.indexOf('insertText'), insertedLength: length, valueLength: length };
+  builder.add(EventCode.Input, { ...text, flags: trusted | multiline });
+};
+/** A button that begins a dictation and is pressed again after so long; then a text comes at once. */
+const dictated =
+  (
+    length: number,
+    spokenMs: number,
+    { between = nothing as Build, x = 700, fields = {} as Parameters<TraceBuilder['press']>[3] } = {},
+  ): Build =>
+  (builder) => {
+    builder.wait(3_000).add(EventCode.Focus, { field: 1, role: 5 });
+    builder.wait(900).press(700, 200, 90, fields);
+    between(builder.wait(spokenMs - 99));
+    builder.press(x, 200, 5, fields).wait(4).add(EventCode.Focus, { field: 1, role: 5 });
+    insertAtOnce(builder, length);
+  };
+/** The same with a key. The text comes two seconds after its second press. */
+const dictatedByKey =
+  (
+    length: number,
+    spokenMs: number,
+    { between = nothing as Build, kind = 'other' as (typeof KEY_CLASSES)[number], flags = trusted | hasCode } = {},
+  ): Build =>
+  (builder) => {
+    builder.wait(3_000).add(EventCode.Focus, { field: 1, role: 5 });
+    builder.wait(900).key(kind, 90, flags);
+    between(builder.wait(spokenMs - 2_090));
+    insertAtOnce(builder.key(kind, 90, flags).wait(1_910), length);
+  };
+
 /** The cases of the rules on how text is written, by flag. */
 export const TYPING_CASES: Record<string, Case[]> = {
   'capital-without-shift': [
-    ['capitals without Shift', 'found', keys(3, { kind: 'capital' })],
-    ['capitals with Shift', 'notFound', keys(3, { kind: 'capital', flags: trusted | hasCode | shift })],
-    ['capitals with Caps Lock', 'notFound', keys(3, { kind: 'capital', flags: trusted | hasCode | capsLock })],
-    ['two capitals', 'notMeasured', keys(2, { kind: 'capital' })],
-    ['an on-screen keyboard or dictation', 'notMeasured', keys(5, { kind: 'capital', flags: trusted })],
-    ['dictation that brings its own keymap', 'notMeasured', spoken(5, 'capital')],
-    ['sentences that are dictated so', 'notMeasured', spoken(100, 'capital')],
-    ['words that are dictated so one by one', 'notMeasured', streamed(60, 'capital')],
-    ['a text expander that brings its own keymap', 'notMeasured', expanded(2, 100, { kind: 'capital' })],
-    ['a program that types at once', 'found', keys(100, { kind: 'capital', heldMs: 1, gapMs: () => 5 })],
-    ['touch', 'notMeasured', both(touch, keys(5, { kind: 'capital' }))],
-    ['a finger that presses', 'notMeasured', both(presses(1, { pointer: 2 }), keys(5, { kind: 'capital' }))],
-    ['Firefox', 'notMeasured', keys(5, { kind: 'capital' }), {}, FIREFOX],
-    ['three of five without Shift', 'found', both(keys(3, { kind: 'capital' }), shifted(2))],
-    ['half of them', 'notFound', both(keys(3, { kind: 'capital' }), shifted(3))],
+    ['capitals without Shift', 'found', capitals(3)],
+    ['capitals with Shift', 'notFound', shifted(3)],
+    ['capitals with Caps Lock', 'notFound', capitals(3, trusted | hasCode | capsLock)],
+    ['two capitals', 'notMeasured', capitals(2)],
+    ['an on-screen keyboard or dictation', 'notMeasured', capitals(5, trusted)],
+    ['dictation that brings its own keymap', 'notMeasured', spoken(10, mixed)],
+    ['sentences that are dictated so', 'notMeasured', spoken(100, mixed)],
+    ['words that are dictated so one by one', 'notMeasured', streamed(60, mixed)],
+    ['a text expander that brings its own keymap', 'notMeasured', expanded(2, 100, { kind: mixed })],
+    ['a program that types at once', 'found', keys(100, { kind: mixed, heldMs: 1, gapMs: () => 5 })],
+    ['touch', 'notMeasured', both(touch, capitals(5))],
+    ['a finger that presses', 'notMeasured', both(presses(1, { pointer: 2 }), capitals(5))],
+    ['Firefox', 'notMeasured', capitals(5), {}, FIREFOX],
+    ['three of five without Shift', 'found', both(capitals(3), shifted(2))],
+    ['half of them', 'notFound', both(capitals(3), shifted(3))],
+    ['a keyboard of Cherokee, whose usual letters are capitals', 'notMeasured', keys(40, { kind: 'capital' })],
+    [
+      'the same with Shift for some letters',
+      'notMeasured',
+      both(keys(40, { kind: 'capital' }), keys(9, { kind: 'capital', flags: trusted | hasCode | shift })),
+    ],
+    ['Cherokee among other words', 'notFound', both(keys(20), space, keys(40, { kind: 'capital' }), space, shifted(3))],
+    ['capitals that end words', 'found', keys(9, { kind: (i) => (['letter', 'capital', 'space'] as const)[i % 3]! })],
   ],
   'instant-keys': [
     ['keys that are released at once', 'found', keys(10, { heldMs: 2 })],
+    ['keys that a script repeats', 'found', scripted(10, EventCode.KeyDown, 2)],
+    ['keys that are held, which a script releases at once', 'notFound', scripted(10, EventCode.KeyUp, 80)],
+    [
+      'keys after some that a script makes and erases',
+      'found',
+      both(erasedByScript, keys(40, { heldMs: 2, gapMs: () => 110 })),
+    ],
     ['many in a single line', 'found', keys(40, { heldMs: 2, field: 0 })],
     ['keys of a tablet that is tapped and controls the desktop', 'notMeasured', both(taps, keys(40, { heldMs: 2 }))],
     ['the same beside a mouse that moves to what it presses', 'found', both(presses(4), keys(40, { heldMs: 2 }))],
@@ -141,7 +231,7 @@ export const TYPING_CASES: Record<string, Case[]> = {
     ['beside presses in the exact middle', 'found', both(exactTaps, keys(40, { heldMs: 2 }))],
     ['in a beat', 'found', both(taps, keys(40, { heldMs: 2, gapMs: () => 110 }))],
     ['faster than hands', 'found', both(taps, keys(200, { heldMs: 2, gapMs: (i) => 5 + 15 * (i % 3) }))],
-    ['capitals without Shift', 'found', both(taps, keys(40, { heldMs: 2, kind: 'capital' }))],
+    ['capitals without Shift', 'found', both(taps, keys(40, { heldMs: 2, kind: mixed }))],
     ['keys that are held', 'notFound', keys(10)],
     ['a keyboard that sends most keys when they are tapped', 'notFound', tapped(100)],
     ['a program that holds a key now and then', 'found', tapped(100, (i) => i % 20 > 0)],
@@ -250,12 +340,50 @@ export const TYPING_CASES: Record<string, Case[]> = {
     ['words that are as short as proposals', 'notFound', words(3, 10)],
     ['text that can have been spoken', 'notFound', text('insertText', 32, { beforeMs: 800 })],
     ['text that came too soon', 'found', text('insertText', 32, { beforeMs: 799.9 })],
+    ['text that was spoken between two presses of a button', 'notFound', dictated(200, 5_000)],
+    ['faster speech', 'found', dictated(200, 4_999)],
+    ['two buttons', 'found', dictated(200, 5_000, { x: 740.1 })],
+    ['the same button at another place', 'notFound', dictated(200, 5_000, { x: 740 })],
+    ['something else that was written meanwhile', 'found', dictated(200, 5_000, { between: fill(trusted) })],
+    ['what a script wrote meanwhile', 'notFound', dictated(200, 5_000, { between: fill(0) })],
+    [
+      'a page that was left meanwhile',
+      'notFound',
+      dictated(200, 5_000, { between: (b) => b.add(EventCode.Visibility) }),
+    ],
+    ['a field that is pressed twice', 'found', dictated(200, 5_000, { fields: { role: 5 } })],
+    ['two presses of a script', 'found', dictated(200, 5_000, { fields: { flags: 0 } })],
+    ['text that was spoken between two presses of a key', 'notFound', dictatedByKey(200, 5_000)],
+    ['faster speech', 'found', dictatedByKey(200, 4_999)],
+    ['the same with a modifier', 'notFound', dictatedByKey(200, 5_000, { between: modifier })],
+    ['a press of a button meanwhile', 'found', dictatedByKey(200, 5_000, { between: (b) => b.press(700, 200, 5) })],
+    ['something else that was written meanwhile', 'found', dictatedByKey(200, 5_000, { between: fill(trusted) })],
+    ['another key meanwhile', 'found', dictatedByKey(200, 5_000, { between: (b) => b.key('backspace', 80) })],
+    ['two presses of a key that erases', 'found', dictatedByKey(200, 5_000, { kind: 'backspace' })],
+    ['two presses of a key by a script', 'found', dictatedByKey(200, 5_000, { flags: hasCode })],
     ['text soon after an input method', 'notFound', after((b) => b.add(EventCode.Composition, { phase: 1 }), 999.9)],
     ['text later', 'found', after((b) => b.add(EventCode.Composition, { phase: 1 }), 1_000)],
     ['text soon after a paste', 'notMeasured', after((b) => b.add(EventCode.Clipboard), 999.9)],
     ['text later', 'found', after((b) => b.add(EventCode.Clipboard), 1_000)],
     ['text soon after a key that has written', 'notFound', after(writeOne, 999.9)],
     ['text later', 'found', after(writeOne, 1_000)],
+    ['text soon after a key that writes nothing', 'notFound', after(other, 919.9)],
+    ['text later', 'found', after(other, 920)],
+    ['text long after it', 'found', both(other, wait(20_000), text('insertText', 200))],
+    ['text after a key, and a press', 'found', after(both(tab, presses(1, {}, { moves: 0 })), 1_000)],
+    [
+      'text after a key, and another field',
+      'found',
+      after(
+        both(tab, (b) => b.add(EventCode.Focus, { field: 1, role: 5 })),
+        1_000,
+      ),
+    ],
+    ['text after a key of a script', 'found', after((b) => b.key('tab', 80, hasCode), 1_000)],
+    ['text that was spoken while a key was held', 'notFound', after((b) => b.key('other', 2_000), 1_000)],
+    ['the same while the key repeats itself', 'notFound', after(heldFor(2_000), 1_000)],
+    ['text that was spoken before a modifier key', 'notFound', after(modifier, 1_000)],
+    ['text that was spoken while a key was held too shortly', 'found', after((b) => b.key('other', 1_000), 1_000)],
     ['a single line', 'notMeasured', text('insertText', 200, { flags: trusted })],
     ['autofill', 'notMeasured', text('insertText', 200, { flags: trusted | multiline | autofilled })],
     ['a password manager or the page', 'notMeasured', text('none', 200, { flags: multiline })],
@@ -277,6 +405,8 @@ export const TYPING_CASES: Record<string, Case[]> = {
     ['a few words in a short text', 'notFound', both(keys(10), text('insertText', 29))],
     ['a sentence that a key accepts', 'notFound', accepted(60)],
     ['a paragraph that comes late after a key', 'notFound', accepted(100, 1_500)],
+    ['a text that comes very late', 'notFound', accepted(500, 9_999.9)],
+    ['a text that comes too late', 'found', accepted(500, 10_000)],
     [
       'text that a script of the page adds to what was written',
       'notMeasured',

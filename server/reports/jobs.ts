@@ -29,15 +29,17 @@ export interface RunningReport {
   integration: IntegrationScope;
 }
 
-/** Gives a report to a run. Returns false if it is gone, or another run has it. Calling it again is fine. */
+/** Gives a report to a run. Returns false if it is gone, another run has it, or an erasure holds it. Calling it again is fine. */
 export async function beginReport(db: Database, run: ReportRun, store: StoreName): Promise<boolean> {
   const rows = await db.query(BEGIN, [run.integrationId, run.reportId, run.runId, store]);
   return rows.length > 0;
 }
 
+// The column rounds to milliseconds, so what was asked for just now may lie half of one ahead.
 const BEGIN = `
   update report_jobs set state = 'Running', run_id = $3, store = $4, woken_at = now()
-   where integration_id = $1 and id = $2 and (state = 'Queued' or state = 'Running' and run_id = $3)
+   where integration_id = $1 and id = $2
+     and (state = 'Queued' and woken_at <= now() + interval '1 ms' or state = 'Running' and run_id = $3)
   returning id`;
 
 /** Reads the report of a run. Returns null if the run no longer has it. */

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 
 /**
- * Writes what became of each test, and of each hook that failed, to the file that TEST_REPORT names: lists of `{ name, state, why }`.
- * `state` is `passed`, `failed`, `skipped`, or `pending` if the worker ended before the test. `why` says what went wrong, at the first
- * try too. A file that did not load is one hook that failed. Vitest's report in JSON leaves out hooks of a `describe`.
+ * Writes what became of each test, and of each hook that failed, to the file that TEST_REPORT names: `files` with lists of
+ * `{ name, state, why }`, and `errors`, those outside of any test. `state` is `passed`, `failed`, `skipped`, or `pending` if the worker
+ * ended before the test. A file that did not load is one hook that failed. Vitest's report in JSON leaves out hooks of a `describe`.
  */
 export default class Reporter {
   /** Says at once why something failed. Vitest says so when all files have ended, which a run that hangs never does. */
@@ -13,10 +13,9 @@ export default class Reporter {
       if (state === 'failed') process.stdout.write(`✗ ${name}: ${why}\n`);
   }
 
-  onTestRunEnd(modules) {
-    const results = modules.map(listResults);
-    const [tests, hooks] = ['tests', 'hooks'].map((kind) => results.flatMap((result) => result[kind]));
-    writeFileSync(process.env.TEST_REPORT, JSON.stringify({ tests, hooks }));
+  onTestRunEnd(modules, errors) {
+    const files = modules.map((module) => ({ path: module.relativeModuleId, ...listResults(module) }));
+    writeFileSync(process.env.TEST_REPORT, JSON.stringify({ files, errors: errors.map(describeError) }));
   }
 }
 

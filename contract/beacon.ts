@@ -27,8 +27,8 @@ export interface BeaconContent {
   /** Addresses of the pages that the batch's `page` events name by their index. */
   p?: string[];
   /**
-   * Ids that the page gives to what is written in its fields, such as an essay: the batch's `writing` events name them by
-   * their index. Empty for a field without one.
+   * Ids that the page gives to texts in its fields, such as an essay: the batch's `writing` events name them by their index.
+   * Empty for a field without one.
    */
   w?: string[];
   /** Indexes in AUTOMATION_MARKS that were found since the last batch. */
@@ -81,8 +81,8 @@ export interface BeaconUser {
 
 /**
  * A coarse description of the browser: what rules read. It is nobody's identity and stays in the trace. Older pixels also send
- * `l`, `z`, `o` and `g` (languages, time zone, platform, GPU), which are ignored like all names that are unknown here: do not use
- * them again for something else.
+ * `l`, `z`, `o` and `g` (languages, time zone, platform, GPU), which are ignored like all unknown names: do not reuse them
+ * for something else.
  */
 export interface BeaconEnvironment {
   /** navigator.webdriver: 0 false, 1 true, 2 neither. */
@@ -191,9 +191,9 @@ export enum EventCode {
 /**
  * The fields of each event, in their order on the wire. Coordinates are CSS pixels; names that end with `10` are tenths.
  * `flags` are EVENT_FLAGS. `field` numbers the input fields of a document, −1 is none. `role` is an index of ELEMENT_ROLES.
- * Of a field for a password no KeyDown, KeyUp, Input, Clipboard, Composition or Writing is told. Its Focus has the field −1 and
- * the role `input`. Where a closed shadow tree may hide one, lengths are 0 and keys that write are of the class `other`, until
- * an input shows that there is a field. (Older pixels did so in all fields for passwords, and numbered these.)
+ * For a field for a password no KeyDown, KeyUp, Input, Clipboard, Composition or Writing is sent. Its Focus has the field −1
+ * and the role `input`. Where a closed shadow tree may hide one, lengths are 0 and keys that write are of the class `other`,
+ * until an input shows that there is a field. (Older pixels did so in all password fields, and numbered these.)
  */
 export const EVENT_FIELDS = {
   /** A mouse or pen moved, since the last Move of the batch (the first: from 0, 0). Thinned: straight stretches lose points. */

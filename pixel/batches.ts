@@ -2,8 +2,8 @@ import { type BeaconContent, EventCode } from '../contract/beacon';
 import { toInteger } from './wire';
 
 /**
- * An event before it becomes numbers of the wire: its fields are absolute, and texts are not indexes yet: the address of a
- * page, and the id of what is written.
+ * An event before it becomes numbers of the wire: its fields are absolute, and its texts (the address of a page, the id of a
+ * text) are not indexes yet.
  */
 export type PixelEvent = [timeMs: number, code: EventCode, ...fields: (number | string)[]];
 

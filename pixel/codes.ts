@@ -76,4 +76,4 @@ export const MARKS = (
 
 /** Packs flags into a number, the first one as bit 0. The callers follow EVENT_FLAGS and ENVIRONMENT_BITS. */
 export const packBits = (...flags: unknown[]): number =>
-  flags.reduceRight<number>((sum, isSet) => 2 * sum + +!!isSet, 0);
+  flags.reduceRight<number>((sum, isSet) => 2 * sum + (!!isSet as unknown as number), 0);

@@ -23,7 +23,7 @@ export function findControl(event: Event): Element {
 
 /** In the order of Role: tags, types of buttons and input elements, ARIA roles. */
 const ROLES =
-  ',HTML BODY,A link,BUTTON button submit,INPUT,TEXTAREA,,SELECT,checkbox,radio,LABEL,SUMMARY,VIDEO IMG,CANVAS'.split(
+  '?,HTML BODY,A link,BUTTON button submit,INPUT,TEXTAREA,?,SELECT,checkbox,radio,LABEL,SUMMARY,VIDEO IMG,CANVAS'.split(
     ',',
   );
 
@@ -32,7 +32,7 @@ export function findRole(element: Element): Role {
   if (element.closest('[contenteditable]:not([contenteditable=false])')) return Role.editable;
   return findName(
     ROLES,
-    (element as HTMLInputElement).type || element.getAttribute('role') || '?',
+    (element as HTMLInputElement).type || element.getAttribute('role')!,
     findName(ROLES, element.tagName, Role.other),
   );
 }
@@ -63,7 +63,9 @@ let nextMs: number;
 export function notePasswords(event: Event): void {
   if (clock.now() < nextMs) return;
   nextMs = clock.now() + Limit.noteMs;
-  (findTarget(event).getRootNode() as ParentNode).querySelectorAll('[type=password]').forEach(isPassword);
+  event.composedPath().forEach((node) => {
+    if (!(node instanceof Element)) (node as Document).querySelectorAll?.('[type=password]').forEach(isPassword);
+  });
 }
 
 /** Whether an element may have a closed shadow tree, in which a field for a password may be. */

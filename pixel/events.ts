@@ -37,25 +37,25 @@ enum Limit {
 let listen: Listen;
 let report: Report;
 let settleMoves: () => void;
-/** Reports what a paste has brought, if no Input tells of it: many editors insert it by themselves. */
+/** Reports what a paste has brought if no Input does: many editors insert it by themselves. */
 let settleField: (() => void) | undefined;
 const reportEvent: ReportEvent = (code, event, ...fields) =>
   report(code, event.timeStamp, ...fields, readFlags(event as never));
 
-/** Listens to what is written, except in password fields: what happens there never leaves the page, not even that it does. */
+/** Listens to writing, except in password fields: nothing that happens there leaves the page, not even that it happens. */
 const listenToWriting: Listen = (name, take) => listen(name, (event) => isPassword(findTarget(event)) || take(event));
 
-/** The field for a password that is told to have the focus. */
+/** The password field that was reported to have the focus. */
 let entered: Element | undefined;
 
 /**
- * Tells that the focus is in a field for a password, once: a text field without a number. The event may be the first key there,
- * because the focus moves unseen within a shadow tree. So nothing else of the event is told. A password manager makes keys
+ * Reports once that the focus is in a password field: a text field without a number. The event may be the first key there,
+ * because the focus moves unseen within a shadow tree. So nothing else of the event is sent. A password manager makes keys
  * where the focus is not.
  */
 function enterPassword(event: Event): void {
   const element = findTarget(event);
-  if (!event.isTrusted || element === entered) return;
+  if (!event.isTrusted || entered === element) return;
   entered = element;
   report(EventCode.Focus, event.timeStamp, -1, Role.input, 1);
 }
@@ -112,9 +112,9 @@ function listenToPresses(): void {
   const findPointer = ({ pointerType }: PointerEvent) =>
     Math.max(Pointer.mouse, POINTERS.indexOf(pointerType?.[0] as string));
 
-  // Before the page shows one. A click of a pointer comes after its press.
+  // Before the page shows one. A click need not follow a press.
   listen('pointerdown', notePasswords);
-  listen('click', (event) => event.detail || notePasswords(event));
+  listen('click', notePasswords);
   listen('pointerdown', (event) => {
     settleMoves();
     const { clientX, clientY } = event;

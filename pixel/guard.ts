@@ -41,4 +41,6 @@ export type Listen = <Name extends keyof WindowEventMap>(
 export const createListen =
   (signal: AbortSignal): Listen =>
   (name, take, target = window) =>
-    target.addEventListener(name, guard(take as (event: Event) => void), { capture: true, passive: true, signal });
+    attempt(() =>
+      target.addEventListener(name, guard(take as (event: Event) => void), { capture: true, passive: true, signal }),
+    );

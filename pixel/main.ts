@@ -47,11 +47,10 @@ guard(() => {
     if (name === 'consent') {
       isAllowed = value === true;
       if (isAllowed) start();
-      else if (!isRefused) {
-        isRunning = false;
+      else {
         stopSending();
         forgetSession();
-        forgetDevice();
+        isRunning = forgetDevice();
       }
     }
   }

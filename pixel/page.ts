@@ -46,7 +46,7 @@ export function collectPage(collectUrl: string, fixed: FixedFields, cause: PageC
 
   const settleEvents = listenToEvents(listen, report);
   listen('popstate', () => compareAddress());
-  // Without the Navigation API this listens to window, where it never happens.
+  // A page can have a variable of this name. Without the Navigation API this listens to window, where it never happens.
   listen('currententrychange' as 'popstate', () => compareAddress(), window.navigation);
   listen('resize', () => noteEnvironment());
   listen('visibilitychange' as 'popstate', ({ timeStamp }) => {
@@ -55,26 +55,27 @@ export function collectPage(collectUrl: string, fixed: FixedFields, cause: PageC
     if (isGone) return;
     settle();
     hiddenMs = hidden ? readWallMs() : Infinity;
-    report(EventCode.Visibility, timeStamp, +hidden);
+    report(EventCode.Visibility, timeStamp, hidden as never);
     if (hidden) leave(hidden);
     else noteEnvironment();
   });
   listen('pagehide', ({ timeStamp, persisted }) => {
     isGone = true;
     hiddenMs = readWallMs();
-    report(EventCode.Leave, timeStamp, +persisted);
+    report(EventCode.Leave, timeStamp, persisted as never);
     leave();
   });
   listen('pageshow', ({ timeStamp, persisted }) => {
     if (!persisted) return;
     isGone = undefined;
+    // First, because the session may end as soon as the page settles.
+    noteEnvironment(true);
     settle();
     hiddenMs = Infinity;
-    noteEnvironment(true);
     reportPage(PageCause.restored, timeStamp);
   });
 
-  startSending(collectUrl, fixed, settle, reportPage, () => abort.abort());
+  startSending(collectUrl, fixed, settle, reportPage, abort);
   noteEnvironment(cause === PageCause.activated);
   reportPage(cause);
 }

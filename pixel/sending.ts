@@ -4,7 +4,7 @@ import { addBounded, type PixelEvent, takeEvents } from './batches';
 import { PageCause } from './codes';
 import { findMarks, readEnvironment } from './environment';
 import { clock, guard, note, readWallMs } from './guard';
-import { drawId, keepSession, openSession, type Session } from './session';
+import { drawId, findSession, forgetSession, keepSession, openSession, type Session } from './session';
 import { readLmsUser } from './visitor';
 import { writeJson } from './wire';
 
@@ -35,8 +35,8 @@ let collectUrl: string;
 let fixed: FixedFields;
 let settle: () => void;
 let openPage: (cause: PageCause, timeMs: number) => void;
-/** Not there unless the pixel is started. */
-let stopListening: (() => void) | undefined;
+/** What the listeners are stopped by. Not there unless the pixel is started. */
+let listening: AbortController | undefined;
 let session: Session;
 let documentId: string;
 let buffer: PixelEvent[] = [];
@@ -58,27 +58,27 @@ let isLate: unknown;
 let isRevived: boolean | undefined;
 let dueAtMs = Infinity;
 let timer: ReturnType<typeof setTimeout>;
-/** The environment and the user that were told last. */
+/** The environment and the user that were sent last. */
 let told: { e?: string; u?: string };
 /** Reads whom the page names. Without an id it says that nobody is signed in. */
 let readNamedUser: () => Partial<BeaconUser> | undefined = readLmsUser;
 /** The same for a session that waits for its end: what the page says since then is about the next one. */
-let ending: typeof readNamedUser | false | undefined;
+let ending: typeof readNamedUser | undefined;
 
 /**
  * Starts to keep what is added. `settle` adds what the listeners still hold back, such as the end of a movement, and
  * `openPage` the page, which is the first event of a session.
  */
-export function startSending(...page: [string, FixedFields, typeof settle, typeof openPage, () => void]): void {
-  [collectUrl, fixed, settle, openPage, stopListening] = page;
+export function startSending(...page: [string, FixedFields, typeof settle, typeof openPage, AbortController]): void {
+  [collectUrl, fixed, settle, openPage, listening] = page;
   session = openSession();
   beginDocument();
 }
 
 /** Stops and forgets everything. */
 export function stopSending(): void {
-  stopListening?.();
-  isOpen = ending = stopListening = undefined;
+  listening?.abort();
+  listening = isOpen = ending = undefined;
   buffer = [];
   batches.clear();
 }
@@ -86,7 +86,8 @@ export function stopSending(): void {
 /** Adds an event. Without a time it happens now. */
 export function addEvent(event: PixelEvent): void {
   const [givenMs, code] = event;
-  if (!stopListening) return;
+  // While a session waits for its end, events may be the next person's. They are lost, because they would count as the user's.
+  if (!listening || (ending && isOpen)) return;
   // Nothing happens later than now. A page can give its events any time.
   const timeMs = Math.min(givenMs > 0 ? givenMs : Infinity, clock.now());
   event[0] = timeMs;
@@ -106,11 +107,12 @@ export function setUser(given: Partial<BeaconUser>): void {
   readNamedUser = () => given;
 }
 
-/** Notes that the environment may have changed. */
+/** Notes that the environment may have changed. A restored page does not name its user to a session that another page has begun since. */
 export function noteEnvironment(isRestored?: boolean): void {
   // Firefox never tells a restored page how its last requests ended.
   if (isRestored) {
     underway.clear();
+    if (findSession(session.nonce)) setUser({});
     isRevived = isRestored;
   }
   environmentAtMs = 0;
@@ -118,20 +120,25 @@ export function noteEnvironment(isRestored?: boolean): void {
 
 /** Sends everything at once, because the page may go. One that is only hidden waits as long as the server asks for. */
 export function leave(isHidden?: boolean): void {
-  if (!stopListening) return;
+  if (!listening) return;
   settle();
   if (batches.size < Limit.waiting) makeBatch();
-  if (!isHidden || !(clock.now() < refusedUntilMs!)) sendAll();
+  if (!(isHidden && clock.now() < refusedUntilMs!)) sendAll();
 }
 
 /** Ends the session. What happens later belongs to another one, which has the same user unless the page says otherwise. */
 export function endSession(): void {
-  ending = isOpen && (ending || readNamedUser);
+  if (!listening) forgetSession();
+  if (isOpen && !ending) {
+    settle();
+    ending = readNamedUser;
+  }
   if (!ending || mustWait()) return;
-  settle();
   makeBatch(1);
-  ending = false;
-  session = openSession(session);
+  ending = undefined;
+  // What did not fit is not the next session's.
+  buffer = [];
+  session = openSession(session.nonce);
   beginDocument();
   sendAll();
 }
@@ -154,7 +161,7 @@ const flushInTime = guard(() => {
 
 function flush(): void {
   dueAtMs = Infinity;
-  if (!stopListening) return;
+  if (!listening) return;
   settle();
   const waitMs = Math.max(0, retryAtMs - clock.now());
   plan(waitMs || Limit.signMs);
@@ -167,12 +174,12 @@ function flush(): void {
 }
 
 /** Without a token only the first batch of a document is taken. The others wait for its answer. */
-const mustWait = () => sequence && !session.token;
+const mustWait = () => !session.token && sequence;
 
 /** Makes a batch of what has happened. */
 function makeBatch(isLast?: 1): void {
   if (!isOpen || mustWait()) return;
-  const marks = findMarks().filter((mark) => !sentMarks.includes(mark));
+  const marks = findMarks(sentMarks);
   if (!buffer.length && !marks.length && !isLast) return;
   batches.add({
     ...{ v: BEACON_VERSION, ...fixed, s: session.nonce, t: session.token, d: documentId, n: sequence++ },
@@ -194,7 +201,7 @@ function readNewEnvironment(): Batch['e'] {
   return pickNew('e', guard(() => readEnvironment(isRevived))());
 }
 
-/** Returns what is to be told, unless it was told last. */
+/** Returns a value to send, unless it was the last one sent. */
 function pickNew<Value>(kind: keyof typeof told, value: Value): Value | undefined {
   const text = writeJson(value);
   if (text === told[kind]) return;
@@ -205,8 +212,8 @@ function pickNew<Value>(kind: keyof typeof told, value: Value): Value | undefine
 const write = (batch: Batch) => writeJson({ ...batch, c: [clock.now(), readWallMs() || 0] } satisfies Beacon);
 
 /**
- * Sends a batch. `keepalive` lets it outlive the page. `sendBeacon` would do so too, but tells the page's whole address in
- * `Referer`, sends cookies, and does not tell whether the batch was taken.
+ * Sends a batch. `keepalive` lets it outlive the page. `sendBeacon` would do so too, but sends the page's whole address in
+ * `Referer`, sends cookies, and does not say whether the batch was taken.
  */
 async function post(batch: Batch): Promise<void> {
   sentAtMs = clock.now();
@@ -249,7 +256,7 @@ function takeAnswer(
     plan(waitMs);
     return;
   }
-  failures = retryAtMs = refusedUntilMs = 0;
+  refusedUntilMs = retryAtMs = failures = 0;
   batches.delete(batch);
   // If nothing of it was kept, the site is not set up for this page, or the token is no longer valid.
   const isKept = status === 200;
@@ -262,23 +269,26 @@ function takeAnswer(
     }
     if (!isKept || ended) {
       batches.clear();
-      if (ended) session = openSession(session);
-      if (batch.n || !batch.t) beginDocument();
+      if (ended) session = openSession(session.nonce);
+      if (batch.n || !(ended || batch.t)) beginDocument();
       else {
-        // The tab came back after the end of its session. What has happened since then belongs to the next one.
+        // The tab came back after the end of its session, which may never have got a token. What has happened since then belongs
+        // to the next one, which lacks the data of the batches after this one.
         batches.add({ ...batch, s: session.nonce, t: session.token });
         sequence = 1;
+        sentMarks = [];
+        told = { u: '{}' };
       }
     }
   }
   if (ending) endSession();
-  else if (isLate || batches.size || buffer.length >= Limit.fullEvents) flush();
+  if (isLate || batches.size || buffer.length >= Limit.fullEvents) flush();
 }
 
 /** Begins to number batches again, with what has happened since the last one. Its page comes first. */
 function beginDocument(): void {
   documentId = drawId().slice(16);
-  environmentAtMs = sequence = 0;
+  sequence = environmentAtMs = 0;
   isOpen = false;
   sentMarks = [];
   told = { u: '{}' };

@@ -12,29 +12,33 @@ export interface Session {
   token?: string;
 }
 
-type Area = 'localStorage' | 'sessionStorage';
-type Use = 'getItem' | 'setItem' | 'removeItem';
+type Area = 'local' | 'session';
+type Use = 'get' | 'set' | 'remove';
 const store = (area: Area, use: Use, text?: string) =>
-  guard(() => window[area][use]('botPixel', text!) as string | null)();
+  guard(() => window[`${area}Storage`][`${use}Item`]('botPixel', text!) as string | null)();
+
+/** Finds the session that this tab keeps, unless it is the one with this nonce. */
+export const findSession = (except?: string) =>
+  guard(() => {
+    const kept: Session | null = JSON.parse(store('session', 'get')!);
+    return kept && ID.test(kept.nonce) && kept.nonce !== except && kept;
+  })();
 
 /** Continues the session of this tab. If there is none, or only the one that is over, begins one. */
-export function openSession(over?: Session): Session {
-  const kept = guard(() => JSON.parse(store('sessionStorage', 'getItem')!) as Session | null)();
-  if (kept && ID.test(kept.nonce) && kept.nonce !== over?.nonce) return kept;
-  const session = { nonce: drawId() };
-  keepSession(session);
+export const openSession = (over?: string): Session => keepSession(findSession(over) || { nonce: drawId() });
+
+export const keepSession = (session: Session): Session => {
+  store('session', 'set', writeJson(session));
   return session;
-}
-
-export const keepSession = (session: Session) => store('sessionStorage', 'setItem', writeJson(session));
-export const forgetSession = () => store('sessionStorage', 'removeItem');
+};
+export const forgetSession = () => store('session', 'remove');
 /** Removes the id of the device. Returns that there is none. */
-export const forgetDevice = () => store('localStorage', 'removeItem') as undefined;
+export const forgetDevice = () => store('local', 'remove') as undefined;
 
-const readDevice = () => store('localStorage', 'getItem')?.match(ID)?.[0];
+const readDevice = () => store('local', 'get')?.match(ID)?.[0];
 /** Finds the device's random id, or draws one. It counts only if it was stored, because another page must find it again. */
 export function findDevice(): string | undefined {
-  if (!readDevice()) store('localStorage', 'setItem', drawId());
+  if (!readDevice()) store('local', 'set', drawId());
   return readDevice();
 }
 

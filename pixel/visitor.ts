@@ -14,7 +14,8 @@ enum Limit {
 export function readUser(read: (name: string) => unknown): Partial<BeaconUser> {
   const user: Partial<BeaconUser> = {};
   for (const name of 'id,name,email,url,hash,context'.split(',') as 'id'[]) {
-    const text = `${read(name) ?? ''}`;
+    // A list of nothing is an empty text.
+    const text = `${[read(name)]}`;
     if (text && !text[Limit.length]) user[name] = text;
   }
   return user;

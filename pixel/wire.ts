@@ -2,8 +2,8 @@
 // may cost a batch.
 
 /**
- * Makes an integer of 32 bits. What is no number becomes 0, such as the place of a press that a script made without one, and
- * what is missing −1, as some numbers of the environment are.
+ * Makes an integer of 32 bits. A value that is no number becomes 0, such as the place of a press that a script made without
+ * one. A missing one becomes −1, such as some numbers of the environment.
  */
 export const toInteger = (value: unknown = -1): number => Math.round(value as number) | 0;
 

@@ -7,16 +7,16 @@ enum Limit {
   marks = 50,
 }
 
-/** What the page has marked, the latest first: a selector or an element, and the id of what is written there. */
+/** The page's marks, the latest first: a selector or an element, and the id of the text there. */
 const marks: [what: string | Element, document: string][] = [];
 
-/** Marks fields, or elements around them, for what is written there. */
+/** Marks fields, or elements around them, for a text. */
 export function markWriting(what: unknown, document: unknown): void {
-  marks.unshift([what as string, `${document ?? ''}`]);
+  marks.unshift([what as string, `${[document]}`]);
   marks.splice(Limit.marks);
 }
 
-/** Finds the id of what is written in a field. Empty if it has none; nothing if the field is not marked. */
+/** Finds the id of a field's text. Empty if it has none; nothing if the field is not marked. */
 export const findWriting = (field: Element): string | null | undefined =>
   marks.find(([what]) => guard(() => (what instanceof Element ? what.contains(field) : field.closest(what)))())?.[1] ??
   field.closest<HTMLElement>('[data-writing]')?.dataset.writing ??

@@ -220,6 +220,31 @@ describe.each(BROWSERS.map((each) => [each.name, each] as const))('in %s', (name
     expect(new Set(host.beacons.map(({ d }) => d)).size).toBe(1);
   });
 
+  it('a restored page does not name its user in the session that the next person has begun in the tab', async () => {
+    let over: string | undefined;
+    const bodyOf = ({ s, t }: Beacon) => (s === over ? { ended: true } : t ? {} : TOKEN.body);
+    host.answer = (beacon) => ({ status: 200, body: bodyOf(beacon) });
+    const press = "document.dispatchEvent(new KeyboardEvent('keydown', { key: 'a', code: 'KeyA' }))";
+    const pressOnReturn = `<script>onpageshow = ({ persisted }) => persisted && setInterval(() => ${press}, 100);</script>`;
+    const page = await host.openPage(browser());
+    await page.goto(host.setPage('/first', pressOnReturn + host.tag('data-user-id="u1"')));
+    await host.waitForToken(page);
+    await page.goto(host.setPage('/sign-in', host.tag('data-user-id="u1"')));
+    const ofPage = (path: string) => host.beacons.filter((beacon) => host.pagesOf([beacon]).includes(path));
+    await expect.poll(() => ofPage('/sign-in load').length).toBe(1);
+    await host.waitForToken(page);
+    over = host.beacons[0]!.s;
+    await page.evaluate(() => window.botPixel!.push(['end'], ['identify', { id: 'u2' }]));
+    await page.mouse.click(5, 5);
+    await expect.poll(() => ofPage('/sign-in load').length).toBe(2);
+    const next = ofPage('/sign-in load')[1]!.s;
+    expect(next).not.toBe(over);
+    await page.evaluate(() => history.back()).catch(() => {});
+    await expect.poll(() => ofPage('/first load').length).toBe(2);
+    const named = host.beacons.filter(({ s, u }) => s === next && u).map(({ u }) => u!.id);
+    expect(named).toEqual(['u2']);
+  });
+
   it('the pixel needs nothing but script-src and connect-src, also with Trusted Types', async () => {
     // Firefox asks the site for an icon.
     const policy = `default-src 'none'; img-src ${host.siteUrl}; script-src ${host.hostUrl}; connect-src ${host.hostUrl}; require-trusted-types-for 'script'; trusted-types 'none'`;

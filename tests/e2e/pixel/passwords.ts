@@ -16,6 +16,11 @@ const FIELDS: [what: string, html: string][] = [
   ['for a new password', '<input type="text" autocomplete="new-password">'],
   ['for a one-time code', '<input inputmode="numeric" autocomplete="one-time-code">'],
   ['for a password in an open shadow tree', `<div></div>${putInto('open', '<input type="password">')}`],
+  [
+    'that an icon shows, which is in a shadow tree',
+    `<input type="password"><div id="show" onclick="document.querySelector('[type=password]').type = 'text'"></div>
+     ${putInto('open', '<svg style="width: 100%; height: 20px"></svg>')}`,
+  ],
   ['that shows a password in an open shadow tree', `<div></div>${putInto('open', `<input type="password">${SHOWN}`)}`],
 ];
 
@@ -53,7 +58,7 @@ export function registerPasswordRules(host: PixelHost, browser: () => Browser) {
 
       const typed = ['letter', 'letter', 'modifier', 'letter', 'modifier', 'letter', 'tab'];
       // A button that shows the password stands between the two fields.
-      const left = html.includes('show');
+      const left = html.includes('<button');
       expect(listClasses()).toEqual([...typed, ...(left ? ['tab'] : []), 'letter']);
       const [downs, ups] = [host.eventsOf('KeyDown'), host.eventsOf('KeyUp')];
       expect(ups.map(({ slot }) => slot).sort()).toEqual(downs.map(({ slot }) => slot).sort());

@@ -6,7 +6,7 @@ import type { Browser, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { ENVIRONMENT_BITS } from '../../../contract/beacon';
 import { bareOptions, HIDDEN_PAGES_OFF, requireChromium } from '../../support/browser.mjs';
-import { type PixelHost, TOKEN_TEXT } from '../../support/pixel-host';
+import { FIELDS, type PixelHost, readEvents, TOKEN, TOKEN_TEXT } from '../../support/pixel-host';
 
 type Command = [name: string, value?: unknown];
 
@@ -170,21 +170,33 @@ export function registerSessionRules(host: PixelHost, browser: () => Browser) {
     ])('whose end waits for the first answer keeps its user, and the next one has %s', async (_, commands, user) => {
       const page = await host.openTimedPage(browser());
       const answer = await holdFirstAnswer(page);
-      await page.goto(host.setPage('/', host.tag('data-user-id="u1"')));
+      await page.goto(host.setPage('/', FIELDS + host.tag('data-user-id="u1"')));
       await host.runClock(page);
       await host.waitForBatches(1);
+      await page.locator('#name').press('a');
+      await page.mouse.move(30, 30);
       // The user of the session that ends is still to be told.
       const given: Command[] = [['identify', { id: 'u2' }], ['end'], ...commands];
       await page.evaluate((all) => window.botPixel!.push(...all), given);
+      // The next person, who is not the user of that session.
+      await page.locator('#essay').pressSequentially('bc');
+      await page.mouse.move(60, 60);
+      await page.evaluate(() => history.pushState({}, '', '/signed-out'));
       answer();
       const [first, last] = await host.waitForBatches(2);
       expect(first!.u).toEqual({ id: 'u1' });
       expect(last).toMatchObject({ s: first!.s, x: 1, u: { id: 'u2' } });
+      const ofLast = readEvents([last!]);
+      expect(ofLast.filter(({ code }) => code === 'KeyDown')).toHaveLength(1);
+      expect(ofLast.filter(({ code }) => code === 'MoveSummary').map(({ count }) => count)).toEqual([1]);
+      expect(host.pagesOf([last!])).toEqual([]);
       await page.mouse.click(5, 5);
       await host.runClock(page);
       const [, , next] = await host.waitForBatches(3);
       expect(next!.s).not.toBe(first!.s);
       expect(next!.u).toEqual(user);
+      expect(host.pagesOf([next!])).toEqual(['/signed-out load']);
+      expect(readEvents([next!]).map(({ code }) => code)).not.toContain('KeyDown');
     });
 
     it('whose end waited when consent was withdrawn is over, and so is its user; the next one goes on', async () => {
@@ -281,6 +293,94 @@ export function registerSessionRules(host: PixelHost, browser: () => Browser) {
       await host.waitForEvent('Press', 3);
       expect(host.beacons.at(-1)).toMatchObject({ s: sent!.s, d: sent!.d, n: 1, t: 'new' });
       expect(host.pagesOf(host.beacons.slice(-2))).toEqual(['/back load']);
+    });
+
+    it('has the first batch also if the session that is over never got a token, as after a page that was left at once', async () => {
+      const nonce = 'ab'.repeat(16);
+      host.answer = ({ s }) => (s === nonce ? { status: 200, body: { ended: true } } : TOKEN);
+      const page = await host.openTimedPage(browser());
+      await page.addInitScript((text) => sessionStorage.setItem('botPixel', text), JSON.stringify({ nonce }));
+      await page.goto(host.setPage('/back', host.tag('data-user-id="u1"')));
+      await page.mouse.click(5, 5);
+      await host.runClock(page);
+      const [refused, sent] = await host.waitForBatches(2);
+      expect(refused).toMatchObject({ s: nonce, n: 0, u: { id: 'u1' } });
+      const { s, c: _, ...content } = refused!;
+      expect(sent).toMatchObject(content);
+      expect(sent!.s).not.toBe(s);
+    });
+
+    it('is told who the visitor is also if the page said it while the first batch was sent again', async () => {
+      host.answer = ({ t }) => {
+        if (t !== TOKEN_TEXT) return { status: 200, body: { token: host.received.length === 1 ? TOKEN_TEXT : 'new' } };
+        // The first two are of the page before.
+        return host.received.length <= 3 ? { status: 503 } : { status: 200, body: { ended: true } };
+      };
+      const page = await host.openTimedPage(browser());
+      await page.goto(host.setPage('/before', host.tag()));
+      await host.runClock(page);
+      await host.waitForToken(page);
+      await page.goto(host.setPage('/back', host.tag()));
+      await host.runClock(page);
+      await host.waitForBatches(3);
+      await page.evaluate(() => window.botPixel!.push(['identify', { id: 'u1' }]));
+      await page.mouse.click(5, 5);
+      // A page that is hidden makes a batch of what it has.
+      await show(page, true);
+      await show(page, false);
+      await host.runClock(page, 5_000);
+      await page.mouse.click(6, 6);
+      await host.runClock(page);
+      const { length } = host.received;
+      await page.mouse.click(7, 7);
+      await host.runClock(page);
+      await host.waitForBatches(length + 1);
+      const ofNew = host.beacons.filter(({ s }) => s === host.beacons.at(-1)!.s);
+      expect(ofNew[0]!.s).not.toBe(host.beacons[0]!.s);
+      expect(ofNew.filter(({ u }) => u)).toMatchObject([{ u: { id: 'u1' } }]);
+    });
+
+    it('begins on a page that has a variable by the name of what the browser offers', async () => {
+      const page = await host.openTimedPage(browser());
+      await page.goto(host.setPage('/', `<script>navigation = { length: 1 }</script>${host.tag()}`));
+      await page.mouse.click(5, 5);
+      await host.runClock(page);
+      await host.waitForEvent('Press');
+    });
+
+    it('is another one after an end that the page queued before the script was there', async () => {
+      const page = await host.openTimedPage(browser());
+      await page.goto(host.setPage('/before', host.tag()));
+      await host.runClock(page);
+      await host.waitForToken(page);
+      await page.goto(host.setPage('/signed-out', `<script>botPixel = [['end']]</script>${host.tag()}`));
+      await page.mouse.click(5, 5);
+      await host.runClock(page);
+      await host.waitForEvent('Press');
+      expect(host.beacons.at(-1)!.s).not.toBe(host.beacons[0]!.s);
+    });
+
+    it('has all that was done before its end, or nobody has it, if the host was not there', async () => {
+      const page = await host.openTimedPage(browser());
+      await page.goto(host.setPage('/', host.tag('data-user-id="u1"')));
+      await host.runClock(page);
+      await host.waitForToken(page);
+      host.answer = () => ({ status: 503 });
+      await page.evaluate(() => {
+        for (let n = 0; n < 1_200; n++)
+          document.dispatchEvent(new KeyboardEvent('keydown', { key: 'a', code: 'KeyA' }));
+        window.botPixel!.push(['end'], ['identify', { id: 'u2' }]);
+      });
+      const { length } = await host.waitForBatches(2);
+      host.answer = () => ({ status: 200, body: { token: TOKEN_TEXT } });
+      await host.runClock(page, 10_000);
+      await host.waitForBatches(length + 1);
+      await page.mouse.click(5, 5);
+      await host.runClock(page);
+      await host.waitForEvent('Press');
+      const ofKeys = host.beacons.filter((beacon) => readEvents([beacon]).some(({ code }) => code === 'KeyDown'));
+      expect(new Set(ofKeys.map(({ s }) => s))).toEqual(new Set([host.beacons[0]!.s]));
+      expect(host.beacons.at(-1)!.s).not.toBe(host.beacons[0]!.s);
     });
 
     it('does not begin with Global Privacy Control, unless the page asks to ignore it, which is told', async () => {

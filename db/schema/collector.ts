@@ -35,8 +35,9 @@ export const collectedSessions = pgTable(
     /** The UTC day of `createdAt`: the partition of its batches. */
     day: date('day', { mode: 'string' }).notNull(),
     userAgent: text('user_agent').notNull(),
-    /** The network of the first batch's client (/24 or /48), and the keyed hash of its address. */
+    /** The network of the first batch's client (/24 or /48). */
     addressPrefix: text('address_prefix'),
+    /** Not written any more. Older processes do so during a rolling upgrade, so a later version removes the column. */
     addressHash: bytes('address_hash'),
     country: text('country'),
     location: jsonb('location').$type<GeoLocation>(),

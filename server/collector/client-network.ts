@@ -3,30 +3,13 @@ import ipaddr from 'ipaddr.js';
 import { type AsnResponse, type CityResponse, Reader, type Response } from 'mmdb-lib';
 import { type GeoLocation, geoLocationInput } from '../../contract/sessions';
 import { SettingError } from '../platform/env';
-import { hashAddress } from './tokens';
 
-/** What is kept of a client's address. */
-export interface ClientNetwork {
-  /** The network: /24 or /48. Null if the address is unknown. */
-  prefix: string | null;
-  /** The keyed hash of the address. */
-  hash: Buffer | null;
-}
-
-/** What a batch says that begins no session: its network is not kept. */
-export const NO_NETWORK: ClientNetwork = { prefix: null, hash: null };
-
-/** Reduces an address to its network and a keyed hash. The address itself is never stored or logged. */
-export function readNetwork(key: Buffer, address: string): ClientNetwork {
-  if (!ipaddr.isValid(address)) return NO_NETWORK;
+/** Reduces an address to its network (/24 or /48), null if it is unknown. The address itself is never stored or logged. */
+export function readNetworkPrefix(address: string): string | null {
+  if (!ipaddr.isValid(address)) return null;
   const parsed = ipaddr.process(address);
-  const hash = hashAddress(key, parsed.toNormalizedString());
-  return { prefix: writePrefix(parsed), hash };
-}
-
-function writePrefix(address: ipaddr.IPv4 | ipaddr.IPv6): string {
-  if (address.kind() === 'ipv4') return `${address.toByteArray().slice(0, 3).join('.')}.0/24`;
-  return `${address.toNormalizedString().split(':').slice(0, 3).join(':')}::/48`;
+  if (parsed.kind() === 'ipv4') return `${parsed.toByteArray().slice(0, 3).join('.')}.0/24`;
+  return `${parsed.toNormalizedString().split(':').slice(0, 3).join(':')}::/48`;
 }
 
 const COUNTRY_CODE = /^[A-Z]{2}$/;

@@ -66,7 +66,7 @@ const FIND_ALL_ABANDONED = `
 export async function compactSession(db: Database, session: OpenSession, progress: Progress): Promise<void> {
   const batches = session.batches.filter((batch) => coversBatch(progress.covered, batch));
   const names = batches.map(({ d, n }) => ({ document: toDocumentNumber(d), sequence: n }));
-  const body = await packTrace(batches.map(({ user: _, ...batch }) => batch));
+  const body = await packTrace(batches.map(({ user: _, hasRefusedUser: __, ...batch }) => batch));
   await db.query(COMPACT, [
     ...[session.day, session.key, session.version, JSON.stringify(names)],
     ...[batches.length, body.toString('base64')],

@@ -12,11 +12,10 @@ import type { Secrets } from '../platform/secrets';
 import { createAdmission } from './admission';
 import {
   type ClientPlace,
-  NO_NETWORK,
   openNetworkFinder,
   openPlaceFinder,
   type PlatformPlace,
-  readNetwork,
+  readNetworkPrefix,
   readPlatformPlace,
 } from './client-network';
 import { createIntake, type StoredBatch } from './intake';
@@ -38,7 +37,7 @@ export interface CollectRequest {
   userAgent: string | null;
   /** The header `Sec-GPC`. */
   hasPrivacyControl: boolean;
-  /** The client's address. It is reduced to a network and a hash, and never kept. */
+  /** The client's address. It is reduced to a network, and never kept. */
   clientAddress: string;
   /** Where a trusted platform says the client is. */
   place: PlatformPlace | null;
@@ -139,9 +138,9 @@ export function createCollector(dependencies: {
     const hasToken = token === 'valid';
     if (!hasToken && beacon.n > 0) return ignore('token');
     const mayBegin = beacon.n === 0;
-    const network = mayBegin ? readNetwork(key, request.clientAddress) : NO_NETWORK;
+    const addressPrefix = mayBegin ? readNetworkPrefix(request.clientAddress) : null;
     // First, so that a flood of forged sessions does not fill the counts of real ones.
-    if (!hasToken && !newSessions.take(network.prefix ?? '')) return refuseForNow('network-limit');
+    if (!hasToken && !newSessions.take(addressPrefix ?? '')) return refuseForNow('network-limit');
     if (!hasToken && schedule.count(integrationId) >= MAX_PLANNED_EACH) return refuseForNow('overload');
     if (!sessionBatches.take(sessionId)) return refuseForNow('session-limit');
     const userAgent = (request.userAgent ?? '').slice(0, MAX_USER_AGENT_LENGTH).toWellFormed();
@@ -155,8 +154,7 @@ export function createCollector(dependencies: {
       siteId,
       mayBegin,
       userAgent,
-      addressPrefix: network.prefix,
-      addressHash: network.hash,
+      addressPrefix,
       document: toDocumentNumber(d),
       sequence: n,
       body: packBatch(content),
@@ -190,7 +188,7 @@ export function createCollector(dependencies: {
     beacon: Beacon & { user: NamedUser | null },
     { origin, clientAddress, signed }: CollectRequest,
   ): KeptBatch {
-    const { d, n, c, e, p, w, m, l, ev, x, i, user } = beacon;
+    const { d, n, c, e, p, w, m, l, ev, x, i, u, user } = beacon;
     const agent = signed ? agents.verify(signed) : null;
     const number = n === 0 ? findNetwork(clientAddress) : null;
     return {
@@ -205,7 +203,7 @@ export function createCollector(dependencies: {
       ...(m && { m }),
       ...(l && { l }),
       ...(x && { x }),
-      ...(user && { user }),
+      ...(user ? { user } : u && { hasRefusedUser: true as const }),
       ...(agent !== null && { agent }),
       ...(number !== null && { network: number }),
       ...(n === 0 && origin !== null && { origin }),

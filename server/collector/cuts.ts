@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { MAX_SESSION_BATCHES, MAX_SESSION_MS } from '../../contract/beacon';
 import type { ScoredSegment } from '../../contract/evidence';
 import { MIN_SEGMENTS } from '../detection/change-point';
-import { anchorDocuments } from '../detection/documents';
+import { anchorDocuments, isComplete } from '../detection/documents';
 import { summariseEvents } from '../detection/events';
 import type { SessionPresence } from '../detection/presence';
 import { type Judgement, scoreSegments, scoreTrace } from '../detection/score';
@@ -11,7 +11,7 @@ import type { Fact } from '../pipeline/facts';
 import { coverBatches, coversBatch } from './coverage';
 import type { KeptBatch } from './packing';
 import type { OpenSession, Progress } from './session-state';
-import { findConfidence, isOtherUser } from './visitors';
+import { findConfidence, findForeignDocuments, isAnybodyNamed, isOtherUser } from './visitors';
 import { listWritingFacts } from './written-texts';
 
 // A cut is a set of batches of a session, and the facts that follow from it. The same cut of the same batches always gives
@@ -56,9 +56,10 @@ export function readSession(session: OpenSession, limits: SessionLimits): Readin
 function findDueTime(session: OpenSession, presence: SessionPresence, { goneMs, idleMs }: SessionLimits): number {
   const { lastSignMs, goneSinceMs, hasEnded } = presence;
   const isFull = session.batches.length >= MAX_SESSION_BATCHES || session.values >= MAX_SESSION_VALUES;
-  if (hasEnded || isFull) return lastSignMs;
+  // A batch that was refused or lost is sent again, perhaps after the one that ends the session.
+  if (isFull || (hasEnded && isComplete(session.documents))) return lastSignMs;
   return Math.min(
-    lastSignMs + idleMs,
+    lastSignMs + (hasEnded ? goneMs : idleMs),
     session.createdAtMs + MAX_SESSION_MS,
     goneSinceMs === null ? Number.POSITIVE_INFINITY : goneSinceMs + goneMs,
   );
@@ -145,11 +146,11 @@ const isOfOrigin = (pageUrl: string | null, origin: string | undefined): pageUrl
 type SessionEventsFact = Extract<Fact, { kind: 'sessionEvents' }>;
 
 /** Sums up the events of the batches that a cut adds. */
-function listEvents({ covered, added, cutAt, events: [first] }: Progress, batches: KeptBatch[]) {
+function listEvents({ covered, added, cutAt, user, events: [first] }: Progress, batches: KeptBatch[]) {
   const cutAtMs = Date.parse(cutAt);
   const known = batches.filter((batch) => coversBatch(covered, batch));
   const news = known.filter((batch) => coversBatch(added, batch));
-  return summariseEvents(news, anchorDocuments(known)).map(
+  return summariseEvents(news, anchorDocuments(known), findForeignDocuments(known, user)).map(
     ({ timestampMs, eventCount, ...event }, place): SessionEventsFact['events'][number] => ({
       sequence: first + place,
       timestamp: new Date(Math.min(timestampMs, cutAtMs)).toISOString(),
@@ -203,6 +204,9 @@ function listFacts(
     });
   }
   if (progress.isWritingScored) facts.push(...listWritingFacts(session, progress));
-  if (closedAt !== null) facts.push({ kind: 'sessionClosed', sessionId, closedAt });
+  if (closedAt !== null) {
+    const isNamed = isAnybodyNamed(session.batches.filter((batch) => coversBatch(progress.covered, batch)));
+    facts.push({ kind: 'sessionClosed', sessionId, closedAt, isNamed });
+  }
   return facts;
 }

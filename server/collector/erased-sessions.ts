@@ -43,7 +43,7 @@ export async function eraseCollected(
       });
       const cleaned = {
         ...batch,
-        ...(user && user.id !== userId && { user }),
+        ...(user && (user.id === userId ? { hasRefusedUser: true as const } : { user })),
         ...(batch.p && { p: batch.p.map(finder.replace) }),
         ...(batch.w && { w: batch.w.map(finder.replace) }),
       };
@@ -58,8 +58,8 @@ export async function eraseCollected(
 }
 
 /**
- * Looks through `limit` open sessions after a key, and finds those in which a page named the user, even if the session belongs to
- * somebody else who is known more surely. `after` is where the next look begins, null if there are no more.
+ * Looks through `limit` open sessions after a key, and finds those in which a page named the user, even if the session has
+ * another user, with a higher confidence. `after` is where the next look begins, null if there are no more.
  */
 export async function findOpenSessionsOf(
   db: Database,

@@ -14,7 +14,6 @@ export interface IncomingBatch {
   mayBegin: boolean;
   userAgent: string;
   addressPrefix: string | null;
-  addressHash: Buffer | null;
   country: string | null;
   location: GeoLocation | null;
   /** The id of the document as the database's signed number, and the batch's place in it. */
@@ -63,7 +62,7 @@ const MAX_LATE = 20;
 /** Another process began the session at the same moment, so the statement did not see it. The next one does. */
 const MAX_TRIES = 3;
 /**
- * A batch becomes visible this much later than the time that it carries, at most: it waits for its group, and each try of the
+ * A batch becomes visible at most this long after the time that it carries: it waits for its group, and each try of the
  * group's statement ends after some seconds. The other statements of the collector have the same limit.
  */
 export const COMMIT_DELAY_MS = 15_000;
@@ -85,7 +84,6 @@ export function createIntake(db: Database, log: Pick<Logger, 'warn'>, idleMs: nu
       place,
       waitedMs: Math.max(0, Math.round(nowMs - sinceMs)),
       ...batch,
-      addressHash: batch.addressHash?.toString('hex') ?? null,
       body: batch.body.toString('base64'),
       lateBody: batch.lateBody?.toString('base64'),
     }));
@@ -137,7 +135,7 @@ const STORE = `
   with r as materialized (
     select * from json_to_recordset($1::text::json) as r(
       place int, "integrationId" text, "sessionId" text, "siteId" text, "mayBegin" boolean, "userAgent" text,
-      "addressPrefix" text, "addressHash" text, country text, location jsonb, document bigint, sequence int, "waitedMs" int, body text,
+      "addressPrefix" text, country text, location jsonb, document bigint, sequence int, "waitedMs" int, body text,
       "lateBody" text)),
   s as materialized (
     select distinct on ("integrationId", "sessionId") * from r
@@ -146,11 +144,10 @@ const STORE = `
     select s."integrationId", s."sessionId", found.* from s cross join lateral (${FIND_SESSION}) found),
   begun as (
     insert into collected_sessions (
-      integration_id, session_id, site_id, created_at, day, user_agent, address_prefix, address_hash, country, location,
-      due_at)
+      integration_id, session_id, site_id, created_at, day, user_agent, address_prefix, country, location, due_at)
     select s."integrationId", s."sessionId", s."siteId", now() - s."waitedMs" * interval '1 ms',
            ((now() - s."waitedMs" * interval '1 ms') at time zone 'UTC')::date, s."userAgent", s."addressPrefix",
-           decode(s."addressHash", 'hex'), s.country, s.location, now() + $2::float8 * interval '1 ms'
+           s.country, s.location, now() + $2::float8 * interval '1 ms'
       from s left join known k on k."integrationId" = s."integrationId" and k."sessionId" = s."sessionId"
      where s."mayBegin" and k.key is null
     on conflict do nothing

@@ -159,9 +159,9 @@ interface CutRow {
 }
 
 /**
- * Creates a function that writes cuts, those of many sessions in one statement. Returns the integration's thresholds, or null if
- * the session has another version than expected, or is locked: an erasure keeps sessions locked until it has cleaned all of their
- * batches, and the cuts of all others would wait for it.
+ * Creates a function that writes cuts, those of many sessions in one statement. Returns the integration's thresholds, or
+ * null if the session has another version than expected or is locked. An erasure locks sessions until it has cleaned all
+ * their batches, and the cuts of all others would wait for it.
  */
 export function createCutWriter(db: Database) {
   return createBatcher<CutRow, RiskThresholds | null>(MAX_GROUP, async (group) => {

@@ -8,7 +8,7 @@ import { countNumbers } from '../detection/varints';
 import type { DomainContext } from '../domain/context';
 import { type KeptBatch, toDocumentId, unpackBatch, unpackBeginning } from './packing';
 
-// What staff see of what a page sent, while it is kept.
+// What staff see of a page's data, while it is kept.
 
 type Scope = Pick<DomainContext, 'integration'>;
 
@@ -30,7 +30,7 @@ const PIXEL_SESSION = /^ses_[\w-]{24}$/;
 const MAX_STORED_BYTES = 512 * 1024;
 const MAX_INFLATED_BYTES = 1.5 * 1024 * 1024;
 const MAX_VALUES = 250_000;
-/** Of an open session, whose batches are packed each by itself. */
+/** For an open session, whose batches are packed one by one. */
 const MAX_BATCHES = 1_000;
 
 /** Creates the reader of recordings. `traceDays` is for how many days traces are kept. */

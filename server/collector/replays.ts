@@ -3,8 +3,8 @@ import { digestTrace, MIN_SHARED_DIGESTS } from '../detection/digests';
 import type { TraceBatch } from '../detection/trace';
 
 /**
- * A session that began less than this time before is no earlier one: two sites on one page, or a page that is sent again after
- * its session was closed, see the same person at the same time.
+ * A session that began less than this before does not count as earlier: two sites on one page, or a page that is sent again
+ * after its session was closed, see the same person at the same time.
  */
 const MIN_DISTANCE_MS = 60_000;
 

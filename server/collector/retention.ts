@@ -86,7 +86,7 @@ const listPartitions = (db: Database) =>
     [],
   );
 
-/** Along the index on the day. Of all other integrations, which may be thousands, nothing is removed. */
+/** Along the index on the day. All others, perhaps thousands, have nothing to remove. */
 const FIND_OLD = `
   select distinct c.integration_id as id from collected_sessions c join integrations i on i.id = c.integration_id
    where i.plan = $1 and c.day < $2::date order by 1`;

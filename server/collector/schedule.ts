@@ -18,7 +18,7 @@ const MAX_RUNNING = 32;
 /** Judgements take this long in one turn of the event loop. Then requests are answered. */
 const MAX_TURN_MS = 4;
 /**
- * Sessions that must be read from the database first take this share of the process together, and this long at once: if more are
+ * All sessions that must be read from the database may take this share of the process, and this long at once: if more are
  * open than memory holds, they are judged later. Those that are over do not wait.
  */
 const READ_SHARE = 0.1;
@@ -49,7 +49,7 @@ export function createSchedule(judge: Judge, sessions: OpenSessions, hasTimers: 
   /** When it was looked last, more sessions were ready than may run at the same time. */
   let isFull = false;
   /**
-   * Sessions that must be read and are large, and the one of them that is judged: one at a time. 32 at once would take hundreds of
+   * Large sessions that must be read, and the one that is judged. One at a time: 32 at once would take hundreds of
    * megabytes, and no request would be answered meanwhile.
    */
   const large = new Set<string>();
@@ -123,7 +123,7 @@ export function createSchedule(judge: Judge, sessions: OpenSessions, hasTimers: 
     };
     if (large.delete(key)) mayBeLarge();
     await waitForTurn(key);
-    const isKnown = sessions.has(key);
+    const before = sessions.get(key);
     const { againInMs, isPutOff } = await judge.judge(key, request, mayBeLarge);
     running.delete(key);
     if (runningLarge === key) runningLarge = null;
@@ -131,8 +131,9 @@ export function createSchedule(judge: Judge, sessions: OpenSessions, hasTimers: 
       large.add(key);
       return plan(session, { ...request, atMs: 0 });
     }
-    const read = isKnown ? undefined : sessions.get(key);
-    if (read) readingTime.spend(read.readingMs + read.judgementMs);
+    // Also one that another process had cut, and that was read again.
+    const read = sessions.get(key);
+    if (read && read !== before) readingTime.spend(read.readingMs + read.judgementMs);
     if (againInMs !== null && hasTimers)
       plan(session, { atMs: performance.now() + Math.max(againInMs, TICK_MS), nowMs: null, isDue: false });
   }

@@ -52,10 +52,15 @@ export function createSweeps(dependencies: {
     return count;
   }
 
-  async function takeAbandoned(sinceMs: number | null): Promise<number> {
+  async function takeAbandoned(sinceMs: number): Promise<number> {
     const abandoned = await findAbandonedSessions(db, sinceMs);
     schedule.take(abandoned, null);
     return abandoned.length;
+  }
+
+  /** Most of these are open in other processes. To cut them all would have those read them again. */
+  async function noticeAbandoned() {
+    for (const session of await findAbandonedSessions(db, null)) schedule.notice(session, false);
   }
 
   /** Sends the facts of cuts whose process died before it could. */
@@ -74,7 +79,7 @@ export function createSweeps(dependencies: {
   async function prepare() {
     const jobs: [job: () => Promise<unknown>, fault: string][] = [
       [() => createPartitions(db), 'partitions could not be made'],
-      [() => takeAbandoned(null), 'sessions that were left behind could not be found'],
+      [noticeAbandoned, 'sessions that were left behind could not be found'],
       [() => takeUnsent(null), 'facts that were not sent could not be found'],
     ];
     for (const [job, fault] of jobs)

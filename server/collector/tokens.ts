@@ -6,7 +6,6 @@ import { MAX_SESSION_MS } from '../../contract/beacon';
 
 const SESSION_ID_LENGTH = 24;
 const FINGERPRINT_DIGITS = 32;
-const ADDRESS_HASH_BYTES = 16;
 
 const derive = (key: Buffer, ...parts: string[]) => createHmac('sha256', key).update(parts.join('\n')).digest();
 
@@ -23,10 +22,6 @@ export const deriveSessionId = (key: Buffer, siteId: string, nonce: string) =>
 /** Derives the fingerprint of a device. It differs between integrations, so nobody can follow a device across them. */
 export const deriveFingerprint = (key: Buffer, integrationId: string, deviceId: string) =>
   derive(key, 'device', integrationId, deviceId).toString('hex').slice(0, FINGERPRINT_DIGITS);
-
-/** Hashes a client's address. Only processes with the same APP_SECRET can recognise it. */
-export const hashAddress = (key: Buffer, address: string) =>
-  derive(key, 'address', address).subarray(0, ADDRESS_HASH_BYTES);
 
 const signToken = (key: Buffer, { integrationId, sessionId }: TokenScope, issued: string) =>
   derive(key, 'token', integrationId, sessionId, issued).toString('base64url').slice(0, SESSION_ID_LENGTH);

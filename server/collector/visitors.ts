@@ -1,6 +1,6 @@
 import type { BeaconUser } from '../../contract/beacon';
 import type { FoundSite } from '../domain/sites';
-import type { NamedUser } from './packing';
+import type { KeptBatch, NamedUser } from './packing';
 import { isSignedId } from './tokens';
 
 /** How sure it is that the visitor is who a page says, by where that comes from. All but signatures can be forged. */
@@ -29,3 +29,18 @@ export const findConfidence = ({ isSigned, isFromLms }: NamedUser): number =>
 /** Whether it is another user, or the same one with another confidence. */
 export const isOtherUser = (one: NamedUser, other: NamedUser | null): boolean =>
   one.id !== other?.id || findConfidence(one) !== findConfidence(other);
+
+/** Whether a page of a session named anybody, even somebody who does not count. */
+export const isAnybodyNamed = (batches: readonly KeptBatch[]): boolean =>
+  batches.some(({ user, hasRefusedUser }) => user !== undefined || hasRefusedUser);
+
+/**
+ * Finds the documents of a session that name nobody, or only others less surely than its user is named. What happens there need not
+ * be the user's: at the page that follows a sign-out, it may be the next person.
+ */
+export function findForeignDocuments(batches: readonly KeptBatch[], user: NamedUser | null): Set<string> {
+  if (!user) return new Set();
+  const isOwn = (named: NamedUser) => named.id === user.id || findConfidence(named) === findConfidence(user);
+  const own = new Set(batches.filter(({ user: named }) => named && isOwn(named)).map(({ d }) => d));
+  return new Set(batches.map(({ d }) => d).filter((document) => !own.has(document)));
+}

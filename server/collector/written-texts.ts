@@ -5,7 +5,7 @@ import type { Fact } from '../pipeline/facts';
 import { coversBatch } from './coverage';
 import type { KeptBatch, NamedUser } from './packing';
 import type { OpenSession, Progress } from './session-state';
-import { findConfidence } from './visitors';
+import { findConfidence, findForeignDocuments } from './visitors';
 
 const ID_LENGTH = 22;
 
@@ -30,11 +30,15 @@ export function listWritingFacts(
   }));
 }
 
-/** The user who was told last. Nobody, if pages of the session named another one as surely: the text may be that one's. */
+/**
+ * The user who was told last. Nobody, if pages of the session named another one as surely, or if something was written on a page that
+ * does not name the user: the text may be somebody else's.
+ */
 function findWriter(batches: readonly KeptBatch[], user: NamedUser | null): string | null {
   if (!user) return null;
   const isOther = (named: NamedUser) => named.id !== user.id && findConfidence(named) === findConfidence(user);
-  return batches.some(({ user: named }) => named && isOther(named)) ? null : user.id;
+  const foreign = findForeignDocuments(batches, user);
+  return batches.some(({ d, w, user: named }) => (named && isOther(named)) || (w && foreign.has(d))) ? null : user.id;
 }
 
 /** Names the text of a session, always the same. */

@@ -8,7 +8,7 @@ const INFERRED_CONFIDENCE = 0.3;
 
 export const INFERRED_USER: RuleDescription<'Correlation'> = {
   name: 'Correlation',
-  definition: `A session of the pixel that closes without a user belongs to the only user of its device within ${MEMORY_DAYS} days, if there is exactly one.`,
+  definition: `A session of the pixel that closes without a user, and whose pages named nobody, belongs to the only user of its device within ${MEMORY_DAYS} days, if there is exactly one.`,
   parameters: [`confidence: ${INFERRED_CONFIDENCE}`, `memory: ${MEMORY_DAYS} days`],
   severity: 'none: it is a match, not an anomaly',
   metadata: [],
@@ -17,8 +17,9 @@ export const INFERRED_USER: RuleDescription<'Correlation'> = {
 
 /**
  * Infers the user of a session from its device. It does so at the close, because until then the page can still say who it is, and
- * because a match is reported once. Only for sessions of the pixel: a customer's own pipeline matches its sessions itself. Nobody
- * follows from a device with a second user, reliable or not, nor from one with more sessions than are looked at.
+ * because a match is reported once. A session whose pages named somebody who does not count is not asked about: see `sessionClosed`.
+ * Only for sessions of the pixel: a customer's own pipeline matches its sessions itself. Nobody follows from a device with a second user,
+ * reliable or not, nor from one with more sessions than are looked at.
  */
 export async function inferUser(session: JudgedSession, history: History): Promise<Fact | null> {
   const { id: sessionId, userId, closedAt, isCollected } = session;

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Beacon, MAX_BEACON_BYTES } from '../../contract/beacon';
-import { type Collector, createCollector } from '../../server/collector/collector';
+import { MAX_BEACON_BYTES } from '../../contract/beacon';
+import { createCollector } from '../../server/collector/collector';
 import { unpackTrace } from '../../server/collector/packing';
 import { deriveSessionId, issueToken } from '../../server/collector/tokens';
 import { findUnsentCuts } from '../../server/collector/unsent-cuts';
 import {
+  collectDirectly,
   DRIVEN,
   makeSessionsDue,
   moved,
@@ -88,13 +89,6 @@ async function sendUntilTaken(tab: Tab) {
   const beacon = tab.make();
   while ((await tab.post(beacon)).status !== 200) await sleep(100);
 }
-
-/** Has a collector answer a beacon without a server. */
-const collectDirectly = (collector: Collector, beacon: Beacon) =>
-  collector.collect({
-    ...{ origin: PAGE_ORIGIN, userAgent: 'test', hasPrivacyControl: false, clientAddress: '192.0.2.1', place: null },
-    readBody: async () => Buffer.from(JSON.stringify(beacon)),
-  });
 
 describe('a session of a page', () => {
   it('has its facts within two seconds, and closes after its page was left', async () => {
@@ -266,6 +260,20 @@ describe('a session of a page', () => {
     await reader.stop();
   });
 
+  it('ends with all that its page sent, although a batch arrives after the one that ends it', async () => {
+    const own = await openPages();
+    const tab = new Tab(own);
+    await tab.send();
+    const [late, last] = [tab.make({ ev: typed(tab.now10, 4) }), tab.make({ x: 1 })];
+    await tab.post(last);
+    await server.service.collector.flush();
+    expect((await getSession(own)).status).toBe('Active');
+    await tab.post(late);
+    await waitUntil(async () => (await getSession(own))?.status === 'Scored');
+    const events = await listEvents(server, own, (await getSession(own)).id);
+    expect(countEvents(events, 'keyboard')).toBe(4 * EVENTS_OF_KEY);
+  });
+
   it('counts batches that arrive out of order and through two servers once', async () => {
     const other = await startTestServer(SETTINGS, server);
     try {
@@ -370,6 +378,23 @@ describe('a process that dies', () => {
     next.start();
     await waitUntil(async () => (await getSession(own))?.botScore != null, 5_000);
     await next.stop();
+  });
+
+  it('is not taken for dead by a process that starts while it has batches that are not worth a cut yet', async () => {
+    const own = await openPages();
+    const tab = new Tab(own);
+    await tab.send();
+    await waitUntil(async () => (await getSession(own))?.botScore != null);
+    await tab.send({ ev: typed(tab.now10, 2) });
+    await server.service.collector.flush();
+    const readVersion = () =>
+      server.service.db.query('select version from collected_sessions where integration_id = $1', [own.integrationId]);
+    const before = await readVersion();
+    const next = createCollector({ ...server.service, hasTimers: true });
+    next.start();
+    await sleep(FACTS_WITHIN_MS);
+    await next.stop();
+    expect(await readVersion()).toEqual(before);
   });
 
   it('by kill -9 loses no batch that it answered, and another one counts none twice', async () => {

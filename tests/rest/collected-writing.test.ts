@@ -47,8 +47,8 @@ async function visit(
   site: PageSite,
   batches = write().send([400, 900]),
   users: (string | undefined)[] = ['u-1'],
+  tab = new Tab(site),
 ): Promise<Tab> {
-  const tab = new Tab(site);
   for (const beacon of makeBeacons(tab, batches, users)) {
     expect((await tab.post({ ...beacon, ...(tab.token && { t: tab.token }) })).status).toBe(200);
     // A batch that is sent again changes nothing.
@@ -131,6 +131,16 @@ describe('what is written on a page', () => {
     await visit(site, undefined, users);
     await waitForClose(site);
     expect((await readScores(site)).map(({ userId }) => userId)).toEqual([expected, expected]);
+  });
+
+  it('names nobody on a page that names nobody, after one that named the user: the user may have signed out', async () => {
+    const site = await openSite();
+    const tab = new Tab(site);
+    await tab.send({ u: { id: 'u-1' } });
+    tab.navigate();
+    await visit(site, undefined, [], tab);
+    await waitForClose(site);
+    expect((await readScores(site)).map(({ userId }) => userId)).toEqual([null, null]);
   });
 
   it('has no id if the page gives one that no fact may have', async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Fact } from '../../server/pipeline/facts';
+import { makeSessionsDue, openPageSite, pageShown, Tab, typed } from '../support/beacon';
 import { Campus, shorten } from '../support/campus';
 import { startTestServer, type TestServer } from '../support/server';
 import { daysAgo, FIREFOX, IPHONE, makeVisit, minutesAgo, type VisitFields } from '../support/visits';
@@ -127,6 +128,31 @@ describe('a session without coordinates', () => {
     await campus.visit({ ago: 90, location: zurich }, { ago: 60 }, { ago: 30, location: sydney });
     const found = (await campus.listAnomalies()).filter(({ anomalyType }) => anomalyType === 'ImpossibleTravel');
     expect(found.map(({ severity, metadata }) => [severity, metadata!.minutesBetween])).toEqual([['low', 60]]);
+  });
+});
+
+describe('a page after one that named the user', () => {
+  const u = { id: 'ada', lms: 1 } as const;
+
+  it.each<[string, object, string[]]>([
+    ['is used by somebody else if it names nobody: the user has signed out', {}, []],
+    ['is used by somebody else if it names another one, less surely', { u: { id: 'ben' } }, []],
+    ['is used by the user if it names them', { u }, ['ConcurrentSessions medium ada']],
+  ])('%s', async (_, named, expected) => {
+    const { db, collector, findings } = server.service;
+    const site = await openPageSite({ db, url: server.url }, campus.customer);
+    const [tab, phone] = [new Tab(site), new Tab(site)];
+    const onPhone = () => phone.send({ u, ev: typed(phone.now10, 2) }, { 'user-agent': IPHONE });
+    await tab.send({ u });
+    tab.navigate();
+    // Before and after, so that one of them is in the same minute.
+    await onPhone();
+    await tab.send({ ...named, ev: [...pageShown(0), ...typed(tab.now10, 2)] });
+    await onPhone();
+    await makeSessionsDue(db, site);
+    await collector.sweep();
+    await findings.flush();
+    expect(await findTypes('ConcurrentSessions')).toEqual(expected);
   });
 });
 

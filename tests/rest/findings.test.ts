@@ -1,7 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Beacon } from '../../contract/beacon';
 import type { Anomaly } from '../../contract/findings';
+import { asOperator } from '../../server/audit/acts';
+import { createCollector } from '../../server/collector/collector';
+import { eraseCollected } from '../../server/collector/erased-sessions';
+import { deriveFingerprint } from '../../server/collector/tokens';
+import { rotateIdentitySecret } from '../../server/domain/collecting';
 import type { Fact } from '../../server/pipeline/facts';
 import { appRouter } from '../../server/procedures/router';
+import { openPageSite, type PageSite, Tab } from '../support/beacon';
 import { Campus, shorten } from '../support/campus';
 import { startTestServer, type TestServer } from '../support/server';
 import { daysAgo, FIREFOX, makeVisit, minutesAgo, type VisitFields } from '../support/visits';
@@ -162,5 +169,61 @@ describe('a session without a user', () => {
     await server.database.db.query("insert into finding_rules values ($1, 'Correlation', false)", [campus.customer.id]);
     await campus.visit({ user: 'ada', ago: 90 }, unnamed);
     expect(await readMatch('s')).toEqual(NOBODY);
+  });
+});
+
+describe('a session whose pages name somebody who does not count', () => {
+  let site: PageSite;
+  let tab: Tab;
+  beforeEach(async () => {
+    const { db, secrets } = server.service;
+    site = await openPageSite({ db, url: server.url }, campus.customer);
+    tab = new Tab(site);
+    const device = deriveFingerprint(secrets.collectorKey, site.integrationId, tab.device!);
+    await campus.visit({ id: 'known', user: 'ada', device }, { id: 'other', user: 'bob', device: 'phone' });
+  });
+
+  const startProcess = () => createCollector({ ...server.service, hasTimers: false });
+  /** Sends beacons of the tab, each to another process. Answers the session, judged. */
+  async function send(...beacons: Partial<Beacon>[]) {
+    for (const beacon of beacons) {
+      const collector = startProcess();
+      await tab.hand(collector, beacon);
+      await collector.flush();
+    }
+    await server.service.findings.flush();
+    const { data } = (await campus.customer.get('/v1/sessions')).body;
+    return data.find(({ id }: { id: string }) => !['known', 'other'].includes(id));
+  }
+  const ofNobody = expect.objectContaining({ status: 'Scored', userId: null });
+  const bob = { u: { id: 'bob' } };
+
+  it('belongs to nobody if the name lacks the signature that is needed', async () => {
+    await rotateIdentitySecret(asOperator(server.service.db), server.service.secrets, site);
+    expect(await send(bob, {}, { x: 1 })).toEqual(ofNobody);
+  });
+
+  it('belongs to nobody if that user was erased', async () => {
+    const { key } = campus.customer;
+    expect((await server.call('DELETE', '/v1/users/bob', { key })).status).toBe(200);
+    expect(await send(bob, {}, { x: 1 })).toEqual(ofNobody);
+  });
+
+  it('belongs to nobody if that user is erased while it is open', async () => {
+    // A process takes the first batch, and dies before it tells of the user.
+    await tab.hand(startProcess(), bob);
+    const { db } = server.service;
+    const { integrationId } = site;
+    const [open] = await db.query<{ id: string }>(
+      'select session_id as id from collected_sessions where integration_id = $1',
+      [integrationId],
+    );
+    const erased = { integrationId, userId: 'bob', finder: { replace: (text: string) => text } };
+    await db.transact((query) => eraseCollected(query, erased, [open!.id]));
+    expect(await send({ x: 1 })).toEqual(ofNobody);
+  });
+
+  it('is unlike one whose pages name nobody', async () => {
+    expect(await send({}, { x: 1 })).toMatchObject({ status: 'Scored', userId: 'ada' });
   });
 });

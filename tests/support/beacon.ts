@@ -8,6 +8,7 @@ import {
 } from '../../contract/beacon';
 import type { Database } from '../../db/client';
 import { asOperator } from '../../server/audit/acts';
+import type { Collector } from '../../server/collector/collector';
 import { setAllowedOrigins } from '../../server/domain/collecting';
 import { createSite } from '../../server/domain/sites';
 import { CHROME } from './facts';
@@ -106,12 +107,25 @@ export class Tab {
     return reply;
   }
 
+  /** Has a collector answer the next beacon without a server, and keeps the token of the answer. */
+  async hand(collector: Collector, content: Partial<Beacon> = {}) {
+    const answer = await collectDirectly(collector, this.make(content));
+    if ('answer' in answer) this.token ??= answer.answer.token;
+  }
+
   /** Loads another page in the same tab. */
   navigate() {
     this.document = randomBytes(8).toString('hex');
     this.sequence = 0;
   }
 }
+
+/** Has a collector answer a beacon without a server. */
+export const collectDirectly = (collector: Collector, beacon: Beacon) =>
+  collector.collect({
+    ...{ origin: PAGE_ORIGIN, userAgent: 'test', hasPrivacyControl: false, clientAddress: '192.0.2.1', place: null },
+    readBody: async () => Buffer.from(JSON.stringify(beacon)),
+  });
 
 export interface PageSite {
   integrationId: string;

@@ -10,7 +10,7 @@ export interface PeopleMarks {
 
 const uniform = (min: number, max: number) => (random: () => number) => min + random() * (max - min);
 
-const SCALED = [...['environments.v', 'mousePresses.fractional', 'mousePresses.screenOffsets', 'moves.mismatched']];
+const SCALED = [...['environments.v', 'mousePresses.betweenPixels', 'mousePresses.screenOffsets', 'moves.mismatched']];
 /** Keys without a code, as those that are not from a keyboard. */
 const NO_KEYBOARD = ['keys.hasCode', 'unshiftedCapitals', 'keyHolds', 'keyIntervals', 'insertions.keylessLength'];
 /** Chromium makes the events of a mouse if a screen reader asks for the action of an element. */
@@ -25,20 +25,36 @@ const TYPED_DICTATION: Manner = {
 };
 /** An extension shows letters next to links, or their names are spoken, and presses what is chosen. */
 const LINK_HINTS: Manner = { approach: 'none', isUntrusted: true, focusToTextMs: 400 };
+/** A browser for the keyboard presses what is chosen by its letters, as a device would (qutebrowser, Vieb). */
+const TRUSTED_HINTS: Manner = { approach: 'jump', isCentred: true, holdMs: () => 0 };
 /** The keyboard on the screen of a tablet, and taps on it, become keys and presses of the desktop that nobody holds. */
 const FROM_TABLET: Manner = { ...PEOPLE['remote desktop']!, holdMs: uniform(0, 2), dwellMs: uniform(0, 2) };
+/** A spoken command enters a field and inserts a text that was kept. */
+export const KEPT_TEXT: Manner = { ...PEOPLE['voice control and dictation']!, text: 'insert' };
+/** Where a tap can become a drag, software for trackpads on Linux holds each of them equally long. */
+export const HELD_TAPS: Manner = { holdMs: (random) => 180 + Math.floor(2 * random()) };
 const ZOOMED = PEOPLE['zoom to 125 %']!.environment!;
 const SCALE: Manner = { isFractional: true, isMismatched: true };
 
 /** The people that rules must not accuse. Synthetic, so they show what is exempt, not how often a rule is wrong. */
 export const PEOPLE_MARKS: Record<PeopleGroup, PeopleMarks> = {
   'keyboard-only': {
-    changes: ['suddenFocuses', 'untrustedPresses'],
-    manners: [PEOPLE['keyboard only']!, { ...LINK_HINTS, text: 'paste' }],
+    changes: [
+      ...['suddenFocuses', 'suddenJumps', 'untrustedPresses', 'presses.isCentred', 'mousePresses.centred'],
+      ...['mousePresses.unapproached', 'mousePresses.holds', 'mousePresses.hasty', 'silentPauses'],
+    ],
+    manners: [
+      PEOPLE['keyboard only']!,
+      { ...LINK_HINTS, text: 'paste' },
+      TRUSTED_HINTS,
+      { ...TRUSTED_HINTS, isScrolledByCommand: true },
+      // A grid that halves with each key leads the pointer anywhere.
+      { ...TRUSTED_HINTS, isCentred: false, isScrolledByCommand: true },
+    ],
   },
   touch: {
     changes: [
-      ...['presses.pointer', 'mousePresses.pressureless', 'mousePresses.fractional', 'mousePresses.unapproached'],
+      ...['presses.pointer', 'mousePresses.pressureless', 'mousePresses.betweenPixels', 'mousePresses.unapproached'],
       ...['mousePresses.holds', 'mousePresses.centred', 'hasTouch', 'environments.h', 'moves.count', ...NO_KEYBOARD],
     ],
     manners: [
@@ -52,6 +68,9 @@ export const PEOPLE_MARKS: Record<PeopleGroup, PeopleMarks> = {
     manners: [
       PEOPLE['tap-to-click trackpad']!,
       { ...PEOPLE['tap-to-click trackpad']!, holdMs: uniform(0, 13) },
+      HELD_TAPS,
+      // Others may hold a tap for a time that nobody knows.
+      { holdMs: () => 120 },
       PEOPLE['tapped trackpad of a Chromebook']!,
       PEOPLE['tap-to-click trackpad on Wayland']!,
     ],
@@ -87,9 +106,12 @@ export const PEOPLE_MARKS: Record<PeopleGroup, PeopleMarks> = {
     manners: [
       PEOPLE['voice control and dictation']!,
       { ...PEOPLE['voice control and dictation']!, isScrolledByCommand: true },
+      // A grid of numbers leads the pointer anywhere.
+      { ...PEOPLE['voice control and dictation']!, isCentred: false, isScrolledByCommand: true },
       { ...TYPED_DICTATION, approach: 'jump', isCentred: true, holdMs: uniform(0, 0.5) },
       { ...TYPED_DICTATION, ...LINK_HINTS, focusToTextMs: 6_000 },
       { ...LINK_HINTS, text: 'dictation' },
+      KEPT_TEXT,
     ],
   },
   'input-method': { changes: NO_KEYBOARD, manners: [PEOPLE['input method']!] },

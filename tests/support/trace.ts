@@ -10,6 +10,7 @@ export const CHROME =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36';
 export const CHROME_OS = CHROME.replace('X11; Linux x86_64', 'X11; CrOS x86_64 14541.0.0');
 export const WINDOWS = CHROME.replace('X11; Linux x86_64', 'Windows NT 10.0; Win64; x64');
+export const MACINTOSH = CHROME.replace('X11; Linux x86_64', 'Macintosh; Intel Mac OS X 10_15_7');
 export const IPHONE =
   'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1';
 export const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0';

@@ -11,6 +11,16 @@ const SESSIONS = 30;
 const sessionOf = (integrationId: string) => (key: string | number) => ({ key: String(key), integrationId });
 const own = sessionOf('int_1');
 
+/** Notes the keys of the sessions that are judged. */
+function recordJudgements(): { judge: Judge; judged: string[] } {
+  const judged: string[] = [];
+  const judge = async (key: string) => {
+    judged.push(key);
+    return { againInMs: null, isClosed: false };
+  };
+  return { judge: { judge }, judged };
+}
+
 it('requests are answered between judgements, however many sessions are ready', async () => {
   let judged = 0;
   const judge = async () => {
@@ -37,16 +47,10 @@ it('requests are answered between judgements, however many sessions are ready', 
 });
 
 it('sessions that do not fit into memory are judged later, but neither those that fit nor those that are over', async () => {
-  const judged: string[] = [];
-  const judge: Judge = {
-    async judge(key) {
-      judged.push(key);
-      return { againInMs: null, isClosed: false };
-    },
-  };
-  const has = (key: string) => key.startsWith('kept');
+  const { judge, judged } = recordJudgements();
+  const has = (key: string) => key.startsWith('kept') || judged.includes(key);
   const session = { judgedAtMs: 0, readingMs: 500, judgementMs: 500, usualJudgementMs: 500 } as OpenSession;
-  const sessions = { has, get: () => session } as unknown as OpenSessions;
+  const sessions = { has, get: (key: string) => (has(key) ? session : undefined) } as unknown as OpenSessions;
   const schedule = createSchedule(judge, sessions, true);
   for (let n = 0; n < 40; n++) schedule.notice(own(`read ${n}`), true);
   await sleep(200);
@@ -59,6 +63,21 @@ it('sessions that do not fit into memory are judged later, but neither those tha
   await sleep(200);
   expect(judged.slice(begun)).toEqual(['kept', 'over']);
   expect([schedule.count(), [...schedule.countOver()]]).toEqual([41 - begun, []]);
+  await schedule.stop();
+});
+
+it('sessions that are read again, because another process has cut them, use the time of those that are read', async () => {
+  const { judge, judged } = recordJudgements();
+  const before = { judgedAtMs: 0, readingMs: 500, judgementMs: 500, usualJudgementMs: 0 } as OpenSession;
+  const has = (key: string) => key.startsWith('cut');
+  const get = (key: string) => (judged.includes(key) ? { ...before } : has(key) ? before : undefined);
+  const schedule = createSchedule(judge, { has, get } as unknown as OpenSessions, true);
+  for (let n = 0; n < 10; n++) schedule.notice(own(`cut ${n}`), true);
+  await sleep(200);
+  expect(judged).toHaveLength(10);
+  schedule.notice(own('read'), true);
+  await sleep(200);
+  expect(judged).not.toContain('read');
   await schedule.stop();
 });
 

@@ -17,6 +17,8 @@ export type WebhookStateName = (typeof WEBHOOK_STATES)[number];
 /** The states of which the operator gets a notice, once for each change. */
 export const TOLD_STATES = ['failing', 'disabled', 'recovered'] as const;
 export type ToldState = (typeof TOLD_STATES)[number];
+/** `enabled`: a person enabled it after a notice of trouble. So the operator gets a notice of the next trouble too, also if it is the same. */
+export type NotedState = ToldState | 'enabled';
 
 export const webhookStateSchema = z.object({
   id: wireText('whk_019a5e3c7d4b5c9d2e1f0a6b7c8d9e0f'),

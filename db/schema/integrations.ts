@@ -24,6 +24,8 @@ export const integrations = pgTable('integrations', {
   /** How many sessions of a day are drawn at random for review. 0: none. */
   reviewSampleSize: smallint('review_sample_size').notNull().default(0),
   /** Sessions that began before are counted by minute, later ones by and by. Null: all of them. */
+  minutesRecountedTo: instant('minutes_recounted_to'),
+  /** Not read any more. Older processes would count sessions of users who are not known reliably. A later version removes the column. */
   minutesCountedTo: instant('minutes_counted_to'),
   createdAt: instant('created_at').notNull().defaultNow(),
 });

@@ -15,7 +15,7 @@ import {
 } from 'drizzle-orm/pg-core';
 import type { SkipReason } from '../../contract/deliveries';
 import type { EventTypeName } from '../../contract/events';
-import type { ToldState } from '../../contract/webhook-states';
+import type { NotedState } from '../../contract/webhook-states';
 import type { DeliveryStatus, Threshold } from '../../contract/webhooks';
 import { bytes, identifier, instant } from './columns';
 import { integrations } from './integrations';
@@ -69,12 +69,18 @@ export const webhookSubscriptions = pgTable(
     lastDeliveryStatus: text('last_delivery_status').$type<DeliveryStatus>(),
     /** When the last wake-up was sent to the engine. The drain clears it before it claims. */
     nudgedAt: instant('nudged_at'),
-    /** The state of the last notice to the operator; null if there was none. */
-    toldState: text('told_state').$type<ToldState>(),
+    /** The state of the last notice to the operator, or that it was enabled since; null if there was none. */
+    toldState: text('told_state').$type<NotedState>(),
     createdAt: instant('created_at').notNull().defaultNow(),
     deletedAt: instant('deleted_at'),
   },
-  (table) => [primaryKey({ columns: [table.integrationId, table.id] })],
+  (table) => [
+    primaryKey({ columns: [table.integrationId, table.id] }),
+    // Deleted ones stay for as long as the delivery log shows them. Nobody who looks for the others reads them.
+    index('webhook_subscriptions_live').on(table.integrationId, table.id).where(sql`deleted_at is null`),
+    index('webhook_subscriptions_deleted').on(table.deletedAt).where(sql`deleted_at is not null`),
+    index('webhook_subscriptions_rotated').on(table.previousSecretUntil).where(sql`previous_secret_until is not null`),
+  ],
 );
 
 /**

@@ -1,6 +1,7 @@
 import type { EventTypeName } from '../../contract/events';
 import type { DeliveryStatus } from '../../contract/webhooks';
-import type { Database } from '../../db/client';
+import { type Database, isKnownOutage } from '../../db/client';
+import type { Logger } from '../platform/log';
 import type { KeptAnswer } from './kept-answers';
 import { type LostOwner, REMOVE_LOST_OWNER } from './lease-presence';
 
@@ -104,28 +105,35 @@ const MAX_CRASHES = 5;
 
 /**
  * Repairs lost deliveries. Releases attempts with an expired lease, because their process is gone. Ends deliveries that can
- * never be sent: those of a deleted subscription, those held by a disabled one for over a day, a test whose caller is gone,
- * and those whose attempts ended several processes in a row. Then corrects the status of subscriptions that no longer wait for a
- * retry. Returns the subscriptions that have overdue deliveries.
+ * never be sent: those of a deleted subscription, those held by a disabled one for over a day, a test without its caller,
+ * and those whose attempts crashed several processes in a row. Then corrects the status of subscriptions that no longer wait
+ * for a retry. Returns the subscriptions that have overdue deliveries.
  */
-export async function sweepDeliveries(db: Database): Promise<SubscriptionKey[]> {
-  await endExpiredLeases(db);
-  await db.query(END_RETRYING, []);
+export async function sweepDeliveries(db: Database, log: Logger): Promise<SubscriptionKey[]> {
+  await repairDeliveries(db, log, [ABORT_UNSENDABLE, GIVE_BACK_EXPIRED, END_RETRYING]);
   return db.query<SubscriptionKey>(FIND_OVERDUE, []);
 }
 
-async function endExpiredLeases(db: Database): Promise<void> {
-  await db.query(ABORT_UNSENDABLE, []);
-  await db.query(GIVE_BACK_EXPIRED, []);
+/** A repair that fails keeps none of the others from running, and no overdue delivery waiting. A known outage is logged elsewhere. */
+async function repairDeliveries(db: Database, log: Logger, repairs: string[]): Promise<void> {
+  for (const repair of repairs)
+    await db.query(repair, []).catch((error: unknown) => {
+      log[isKnownOutage(error) ? 'debug' : 'warn']({ err: error }, 'a part of a sweep failed');
+    });
 }
 
 /**
  * Takes over from a dead process: ends its leases as if they had expired, and forgets the process. Returns the subscriptions
  * that have released deliveries. Returns none if the process is back, or if another one has taken over.
  */
-export async function takeOverLeases(db: Database, owner: LostOwner, leaseMs: number): Promise<SubscriptionKey[]> {
+export async function takeOverLeases(
+  db: Database,
+  log: Logger,
+  owner: LostOwner,
+  leaseMs: number,
+): Promise<SubscriptionKey[]> {
   const subscriptions = await db.query<SubscriptionKey>(EXPIRE_LEASES, [owner.id, owner.locks, leaseMs]);
-  if (subscriptions.length > 0) await endExpiredLeases(db);
+  if (subscriptions.length > 0) await repairDeliveries(db, log, [ABORT_UNSENDABLE, GIVE_BACK_EXPIRED]);
   return subscriptions;
 }
 
@@ -156,21 +164,30 @@ const GIVE_BACK_EXPIRED = `
          next_attempt_at = case when is_poison then null else now() - interval '${OVERDUE_GRACE_S} s' end
     from expired x where d.integration_id = x.integration_id and d.id = x.id`;
 
-// Looks at the subscriptions that send nothing, each along the index of its due deliveries: a backlog of the others is not read.
+export const ABORT = `
+  update webhook_deliveries d
+     set status = 'PoisonAborted', finished_at = now(), next_attempt_at = null, lease = null, lease_owner = null`;
+
+/** For how long a sweep looks at deleted subscriptions. The job that removes them ends what a longer outage left. */
+export const DELETED_LIMIT = "interval '1 hour'";
+
+// Looks at the subscriptions that send nothing, each along the index of its due deliveries: a backlog of the others is not read. Nor are
+// those that were deleted long ago, which may be very many.
 const ABORT_UNSENDABLE = `
   with tests as (
     select integration_id, id from webhook_deliveries
      where is_test and status = 'Pending' and next_attempt_at < now() limit ${SWEEP_LIMIT} for update skip locked),
   held as (
-    select d.integration_id, d.id from webhook_subscriptions s cross join lateral (
+    select d.integration_id, d.id from (
+      select integration_id, id, interval '${MAX_HELD_HOURS} h' as held_for from webhook_subscriptions where deleted_at is null and not enabled
+       union all
+      select integration_id, id, interval '0' from webhook_subscriptions where deleted_at > now() - ${DELETED_LIMIT}) s cross join lateral (
       select d.integration_id, d.id from webhook_deliveries d
        where d.integration_id = s.integration_id and d.subscription_id = s.id and d.status = 'Pending' and d.lease is null
-         and d.next_attempt_at < now() - case when s.deleted_at is null then interval '${MAX_HELD_HOURS} h' else interval '0' end
-       order by d.next_attempt_at limit ${SWEEP_LIMIT} for update skip locked) d
-     where s.deleted_at is not null or not s.enabled limit ${SWEEP_LIMIT}),
+         and d.next_attempt_at < now() - s.held_for
+       order by d.next_attempt_at limit ${SWEEP_LIMIT} for update skip locked) d limit ${SWEEP_LIMIT}),
   dead as (select integration_id, id from tests union all select integration_id, id from held)
-  update webhook_deliveries d
-     set status = 'PoisonAborted', finished_at = now(), next_attempt_at = null, lease = null, lease_owner = null
+  ${ABORT}
     from dead x where d.integration_id = x.integration_id and d.id = x.id`;
 
 // A delivery that ended without a further attempt leaves its subscription as failing, although nothing is repeated. Each look-up goes along

@@ -198,7 +198,7 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
   /** Drains here and at once: the engine may still wait for a run of the dead process. */
   async function takeOver(owner: LostOwner): Promise<void> {
     if (isStopping) return;
-    const subscriptions = await takeOverLeases(db, owner, leaseMs);
+    const subscriptions = await takeOverLeases(db, log, owner, leaseMs);
     if (subscriptions.length === 0) return;
     log.warn({ leaseOwner: owner.id }, 'a process has died; sending its deliveries again');
     for (const key of subscriptions) {
@@ -233,7 +233,7 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
 
     async sweep() {
       try {
-        await publisher.republish(await sweepDeliveries(db));
+        await publisher.republish(await sweepDeliveries(db, log));
       } catch (error) {
         log.warn({ err: error }, 'a sweep failed; the next one runs within ten seconds');
       }

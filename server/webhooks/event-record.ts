@@ -22,8 +22,8 @@ const MAX_EXAMINED_BYTES = 16 * 1024 * 1024;
 
 /**
  * Lists the events of the integration by position, newest or oldest first. Oldest first ends before the first event that could still
- * get a predecessor (`db/event-positions.ts`), and its last page has a cursor too, with which a client goes on later. So such a walk
- * gets each event once.
+ * get a predecessor (`db/event-positions.ts`), and its last page has a cursor too, from which a client continues later. So
+ * such a walk gets each event once.
  */
 export async function listWebhookEvents(
   context: DomainContext,

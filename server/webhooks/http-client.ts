@@ -59,8 +59,8 @@ const MAX_BODY_BYTES = 64 * 1024;
 const BODILESS: ReadonlySet<number> = new Set([204, 304]);
 const MAX_RETRY_AFTER_LENGTH = 64;
 /**
- * A connection is replaced after this time, so that a receiver can move by DNS. One that rests is closed by undici much earlier,
- * unless the process is frozen meanwhile (on a serverless platform), until nobody knows of the connection any more.
+ * A connection is replaced after this time, so that a receiver can move by DNS. undici closes an idle one much earlier,
+ * unless the process is frozen (on a serverless platform) until the network has dropped it.
  */
 const MAX_CONNECTION_AGE_MS = 60_000;
 

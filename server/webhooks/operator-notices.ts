@@ -1,4 +1,4 @@
-import type { ToldState, WebhookStateName } from '../../contract/webhook-states';
+import type { NotedState, ToldState, WebhookStateName } from '../../contract/webhook-states';
 import type { DeliveryStatus } from '../../contract/webhooks';
 import type { Database } from '../../db/client';
 import { createId } from '../platform/ids';
@@ -7,11 +7,12 @@ import { writeHostWithPort } from './address-guard';
 import { makeSignedHeaders } from './attempt';
 import { createWebhookClient } from './http-client';
 import { showUrl } from './subscription-acts';
-import { deriveWebhookState, type StoredHealth } from './webhook-states';
+import { deriveWebhookState, isToldTrouble, type StoredHealth } from './webhook-states';
 
-// The operator is told when a subscription begins to fail, when failures disable it, and when it delivers again: by signed POSTs to
-// an address of the settings. `webhook_subscriptions.told_state` is the state of the last notice. The process that replaces it
-// writes the notice in the same statement, so there is one for each change, however many processes look.
+// A signed POST to an address of the settings tells the operator when a subscription begins to fail, when failures disable
+// it, and when it delivers again. `webhook_subscriptions.told_state` is the state of the last notice; enabling the subscription
+// replaces trouble by `enabled`. The process that replaces it writes the notice in the same statement, so there is one for each
+// change, however many processes look.
 
 /** The event type of notices. */
 const NOTICE_TYPE = 'WebhookStateChanged';
@@ -98,7 +99,7 @@ type HealthRow = StoredHealth & {
   disabledFailureClass: string | null;
   lastDeliveryAt: string | null;
   lastDeliveryStatus: DeliveryStatus | null;
-  toldState: ToldState | null;
+  toldState: NotedState | null;
 };
 
 interface Notice {
@@ -109,17 +110,16 @@ interface Notice {
   attempts: number;
 }
 
-/** Finds what is to be told of a state, or null. A state between the three, such as disabled by hand, is not told. */
-function findToldState(state: WebhookStateName, told: ToldState | null): ToldState | null {
-  const isTrouble = told === 'failing' || told === 'disabled';
+/** Finds the notice of a state, or null. A state between the three, such as disabled by hand, has none. */
+function findToldState(state: WebhookStateName, told: NotedState | null): ToldState | null {
   const wanted =
     state === 'Failing'
       ? 'failing'
       : state === 'DisabledByFailures'
         ? 'disabled'
-        : state === 'Healthy' && isTrouble
+        : state === 'Healthy' && isToldTrouble(told)
           ? 'recovered'
-          : told;
+          : null;
   return wanted === told ? null : wanted;
 }
 
@@ -149,7 +149,7 @@ const READ_TROUBLED = `
          s.last_delivery_status as "lastDeliveryStatus", s.told_state as "toldState"
     from webhook_subscriptions s join integrations i on i.id = s.integration_id
    where s.deleted_at is null
-     and (s.told_state in ('failing', 'disabled') or s.consecutive_failures > 0 or s.last_delivery_status = 'Pending'
+     and (s.told_state in ('failing', 'disabled', 'enabled') or s.consecutive_failures > 0 or s.last_delivery_status = 'Pending'
           or s.disabled_reason = 'auto:consecutive-failures')`;
 
 // Rows that an attempt is just being recorded for are skipped, and looked at again in ten seconds. So this waits for nobody.
@@ -167,8 +167,8 @@ const NOTE = `
   select "integrationId", id, "subscriptionId", payload from changed where payload is not null`;
 
 /**
- * Withdraws notices that nobody has sent for an hour, as without an address in the settings: the state has perhaps changed since. What
- * was told before them counts again, so that the present state is told if it is another one.
+ * Withdraws notices that were not sent for an hour, for example without an address in the settings: the state may have
+ * changed since. The notice before them counts again, so a changed state gets a new one.
  */
 const WITHDRAW = `
   with stale as (

@@ -7,7 +7,7 @@ import { foldHealth, type SubscriptionHealth } from './subscription-health';
 const BATCH_SIZE = 100;
 /** Under load, a batch has so much time to grow: each one is a commit. */
 const PAUSE_MS = 15;
-/** If so many records of a subscription time out one by one, its row is locked and the rest of them would wait in vain. */
+/** If so many records of a subscription time out one by one, its row is locked and the rest would time out too. */
 const MAX_TIMEOUTS = 2;
 
 /** The result of recording. `isRecorded` is false if our lease was lost before. */
@@ -23,8 +23,8 @@ export interface Recorder {
 }
 
 /**
- * Creates the process's recorder. If the database refuses a batch, its records are written one by one, so that a bad one does
- * not lose the others, and those of a locked subscription do not hold up the others for long.
+ * Creates the process's recorder. If the database refuses a batch, its records are written one by one: a bad one does not
+ * lose the others, and a locked subscription does not delay the others for long.
  */
 export function createRecorder(db: Database): Recorder {
   async function recordAll(batch: PendingItem<AttemptRecord, RecordResult>[]): Promise<void> {

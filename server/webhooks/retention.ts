@@ -1,9 +1,18 @@
 import { EVENT_TYPE_NAMES } from '../../contract/events';
 import { PLANS } from '../../contract/tiers';
 import type { Database } from '../../db/client';
-import { BATCH_SIZE, findOld, KEPT_BY_PLAN, removeBatches, selectOldest } from '../domain/retention';
+import {
+  BATCH_SIZE,
+  findOld,
+  KEPT_BY_PLAN,
+  limitRun,
+  removeBatches,
+  removeInTurn,
+  selectOldest,
+} from '../domain/retention';
+import { ABORT, DELETED_LIMIT } from './deliveries';
 
-/** The most rows that one run removes: deliveries and subscriptions of an integration, and its events of a type. The next run continues. */
+/** The most rows that one run removes, or ends: subscriptions of an integration, deliveries to them, events of a type. The next continues. */
 const MAX_REMOVED = 100_000;
 
 /** How long the delivery log is kept. */
@@ -11,14 +20,13 @@ export const LOG_RETENTION_DAYS = 30;
 
 /**
  * Removes deliveries that ended over 30 days ago, with their attempts, in small transactions. Counts of their outcomes stay
- * for usage, and the events keep how they ended. Returns how many were removed.
+ * for usage, and the events keep how they ended. Returns how many were removed: if there are any, more may be left.
  */
-export async function pruneDeliveries(db: Database): Promise<number> {
-  let pruned = 0;
+export async function pruneDeliveries(db: Database, hasTime = limitRun()): Promise<number> {
   const oldest = selectOldest('webhook_deliveries', 'finished_at', "t.status <> 'Pending'");
-  for (const { id } of await findOld(db, oldest, `interval '${LOG_RETENTION_DAYS} days'`))
-    pruned += await removeBatches(db, PRUNE, [id], MAX_REMOVED);
-  return pruned;
+  const old = await findOld(db, oldest, `interval '${LOG_RETENTION_DAYS} days'`);
+  const keys = old.map(({ id }) => [id]);
+  return removeInTurn(db, PRUNE, keys, hasTime);
 }
 
 const PRUNE = `
@@ -79,22 +87,34 @@ const PRUNE_PREVIOUS_SECRETS = `
 
 /**
  * Removes deleted subscriptions that the delivery log no longer shows. One that was deleted within the last hour stays, because
- * an attempt may still be under way. Returns how many were removed.
+ * an attempt may still be under way. Ends deliveries that still wait, if no sweep ran in that hour. Returns how many were removed.
  */
 export async function pruneSubscriptions(db: Database): Promise<number> {
   let pruned = 0;
-  for (const { id } of await db.query<{ id: string }>(FIND_DELETED_SUBSCRIPTIONS, []))
+  for (const { id } of await db.query<{ id: string }>(FIND_DELETED_SUBSCRIPTIONS, [])) {
+    await removeBatches(db, ABORT_LEFT, [id], MAX_REMOVED);
     pruned += await removeBatches(db, PRUNE_SUBSCRIPTIONS, [id], MAX_REMOVED);
+  }
   return pruned;
 }
 
 const FIND_DELETED_SUBSCRIPTIONS = `
-  select distinct integration_id as id from webhook_subscriptions where deleted_at < now() - interval '1 hour' order by 1`;
+  select distinct integration_id as id from webhook_subscriptions where deleted_at < now() - ${DELETED_LIMIT} order by 1`;
+
+const ABORT_LEFT = `
+  with left_over as (
+    select d.integration_id, d.id from webhook_subscriptions s
+      join webhook_deliveries d on d.integration_id = s.integration_id and d.subscription_id = s.id and d.status = 'Pending' and d.lease is null
+     where s.integration_id = $1 and s.deleted_at < now() - ${DELETED_LIMIT}
+     limit ${BATCH_SIZE} for update of d skip locked)
+  ${ABORT}
+    from left_over x where d.integration_id = x.integration_id and d.id = x.id
+  returning 1`;
 
 const PRUNE_SUBSCRIPTIONS = `
   with old as (
     select integration_id, id from webhook_subscriptions s
-     where integration_id = $1 and deleted_at < now() - interval '1 hour'
+     where integration_id = $1 and deleted_at < now() - ${DELETED_LIMIT}
        and not exists (
          select 1 from webhook_deliveries d where d.integration_id = s.integration_id and d.subscription_id = s.id)
      limit ${BATCH_SIZE} for update skip locked)

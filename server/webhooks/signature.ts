@@ -15,9 +15,9 @@ export function signPayload(secret: string, timestamp: string, body: string): st
 
 /**
  * Signs a delivery as Standard Webhooks 1.0 does: `v1,` and the base64 of HMAC-SHA256 over `<id>.<timestamp>.<raw body>`. The
- * HMAC key is the 32 bytes that the secret encodes.
+ * HMAC key is the bytes that the secret encodes: 32, or what the operator chose, whose secret may have no prefix.
  */
 export function signMessage(secret: string, id: string, timestamp: string, body: string): string {
-  const key = Buffer.from(secret.slice(PREFIX.length), 'base64');
+  const key = Buffer.from(secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : secret, 'base64');
   return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
 }

@@ -172,36 +172,65 @@ export async function sendSkipped(
   id: string,
   times: FiringTimes = {},
 ): Promise<number> {
-  const { db, actor } = context;
+  const { db } = context;
   const integrationId = context.integration.id;
-  const sent = await db.orm.transaction(async (tx) => {
+  let sent = 0;
+  // A call at the same time may take what the walk has found. Then this one looks for the rest.
+  for (let isTakenByOthers = true; isTakenByOthers && sent < MAX_SENT; ) {
+    // Without the lock: the walk may read all that was skipped in 30 days, and results of deliveries would wait for it.
+    const condition = selectSendable(id, await readEnabled(db.orm, integrationId, id));
+    const found = await findOldest(db.orm, { integrationId, times, limit: MAX_SENT - sent }, condition);
+    const taken = found.length > 0 ? await takeSkipped(context, id, found) : 0;
+    sent += taken;
+    isTakenByOthers = taken < found.length;
+  }
+  if (sent > 0) context.publisher.publish([{ integrationId, subscriptionId: id }]);
+  return sent;
+}
+
+const selectSendable = (id: string, { eventType }: { eventType: EventTypeName }): SQL =>
+  sql`e.skips ->> ${id} = 'disabled' and e.payload <> ${ERASED_PAYLOAD} and e.type = ${eventType}`;
+
+/** Reads a subscription to which can be sent. A lock keeps it enabled until the transaction ends. */
+async function readEnabled(db: Pick<Transaction, 'select'>, integrationId: string, id: string, isLocked = false) {
+  const { name, eventType, enabled, deletedAt } = webhookSubscriptions;
+  const query = db
+    .select({ name, eventType, enabled, deletedAt })
+    .from(webhookSubscriptions)
+    .where(and(eq(webhookSubscriptions.integrationId, integrationId), eq(webhookSubscriptions.id, id)));
+  const [subscription] = await (isLocked ? query.for('no key update') : query);
+  if (!subscription || subscription.deletedAt !== null) throw new ApiError('NOT_FOUND', 'Webhook not found');
+  if (!subscription.enabled)
+    throw new ApiError('UNSUPPORTED_OPERATION', 'The subscription is disabled: only enabled ones are sent to');
+  return subscription;
+}
+
+async function findOldest(
+  db: Pick<Transaction, 'execute'>,
+  { integrationId, times, limit }: { integrationId: string; times: FiringTimes; limit: number },
+  condition: SQL,
+): Promise<{ id: string }[]> {
+  const after: Position = [times.from ?? '-infinity', ''];
+  const walk = { integrationId, direction: 'asc', after, until: times.until, limit } as const;
+  const found: { id: string }[] = [];
+  for await (const events of walkSkipped(db, walk, condition)) {
+    found.push(...events.slice(0, limit - found.length).map(({ id }) => ({ id })));
+    if (found.length === limit) break;
+  }
+  return found;
+}
+
+/** Makes deliveries of events that a walk has found. Returns of how many: others may have been taken, or changed, since. */
+async function takeSkipped(
+  { db, integration, actor }: WebhookContext & { actor: Actor },
+  id: string,
+  found: { id: string }[],
+): Promise<number> {
+  const integrationId = integration.id;
+  return db.orm.transaction(async (tx) => {
     // The lock lets one call send at a time, and nobody disable or delete the subscription meanwhile.
-    const { name, eventType, enabled, deletedAt } = webhookSubscriptions;
-    const [subscription] = await tx
-      .select({ name, eventType, enabled, deletedAt })
-      .from(webhookSubscriptions)
-      .where(and(eq(webhookSubscriptions.integrationId, integrationId), eq(webhookSubscriptions.id, id)))
-      .for('no key update');
-    if (!subscription || subscription.deletedAt !== null) throw new ApiError('NOT_FOUND', 'Webhook not found');
-    if (!subscription.enabled)
-      throw new ApiError('UNSUPPORTED_OPERATION', 'The subscription is disabled: only enabled ones are sent to');
-    const isSent = sql`e.skips ->> ${id} = 'disabled' and e.payload <> ${ERASED_PAYLOAD} and e.type = ${subscription.eventType}`;
-    const events: { id: string }[] = [];
-    const walk = {
-      integrationId,
-      direction: 'asc',
-      after: [times.from ?? '-infinity', ''],
-      until: times.until,
-      limit: MAX_SENT,
-    } as const;
-    for await (const found of walkSkipped(tx, walk, isSent)) {
-      for (let from = 0; from < found.length && events.length < MAX_SENT; ) {
-        const wanted = found.slice(from, from + MAX_SENT - events.length);
-        from += wanted.length;
-        events.push(...(await tx.execute<{ id: string }>(lockEvents(integrationId, wanted, isSent))));
-      }
-      if (events.length === MAX_SENT) break;
-    }
+    const subscription = await readEnabled(tx, integrationId, id, true);
+    const events = await tx.execute<{ id: string }>(lockEvents(integrationId, found, selectSendable(id, subscription)));
     if (events.length === 0) return 0;
     const deliveries = events.map((event, place) => ({ id: createId('dlv'), eventId: event.id, place }));
     await tx.execute(insertDeliveries(integrationId, id, JSON.stringify(deliveries)));
@@ -209,13 +238,11 @@ export async function sendSkipped(
     await recordAct(tx, actor, { action: 'SkippedEventsSent', integrationId, subjectId: id, details });
     return deliveries.length;
   });
-  if (sent > 0) context.publisher.publish([{ integrationId, subscriptionId: id }]);
-  return sent;
 }
 
 /** Locks events that a walk has found, unless they changed since: an erasure may have emptied them. */
 const lockEvents = (integrationId: string, events: { id: string }[], condition: SQL) => sql`
-  select e.id from domain_events e join json_to_recordset(${JSON.stringify(events.map(({ id }) => ({ id })))}::text::json) r(id text) on r.id = e.id
+  select e.id from domain_events e join json_to_recordset(${JSON.stringify(events)}::text::json) r(id text) on r.id = e.id
    where e.integration_id = ${integrationId} and ${condition}
    order by e.created_at, e.id for update of e`;
 

@@ -21,6 +21,7 @@ import type { SubscriptionKey } from './deliveries';
 import type { Publisher } from './publisher';
 import { createWebhookSecret } from './signature';
 import { describeCreation, recordChanges } from './subscription-acts';
+import { isToldTrouble } from './webhook-states';
 
 export interface WebhookContext extends DomainContext {
   secrets: Secrets;
@@ -105,8 +106,7 @@ export async function updateWebhook(
     const current = orNotFound(found);
     const isReenabled = cap !== null && !current.enabled;
     if (isReenabled) await assertFreeSlot(tx, context, cap.maxActive);
-    const recovered = isReenabled ? { consecutiveFailures: 0, disabledReason: null, disabledFailureClass: null } : {};
-    const changes = { url, eventType, threshold, name, enabled, ...recovered };
+    const changes = { url, eventType, threshold, name, enabled, ...(isReenabled && describeNewStart(current)) };
     if (Object.values(changes).every((value) => value === undefined)) return { row: current, isReenabled };
     const [updated] = await tx.update(webhookSubscriptions).set(changes).where(isLiveOne(context, id)).returning();
     await recordChanges(tx, context.actor, current, updated!);
@@ -115,6 +115,12 @@ export async function updateWebhook(
   if (isReenabled) context.publisher.publish([{ integrationId: row.integrationId, subscriptionId: row.id }]);
   return showWebhook(row);
 }
+
+/** A subscription that is enabled again has not failed yet, and the operator is told if it does. */
+const describeNewStart = ({ toldState }: SubscriptionRow) => ({
+  ...{ consecutiveFailures: 0, disabledReason: null, disabledFailureClass: null },
+  toldState: isToldTrouble(toldState) ? ('enabled' as const) : toldState,
+});
 
 /** Deletes a subscription and ends its pending deliveries. Its log stays (specification: DELETE /v1/webhooks/{id}). */
 export async function deleteWebhook(context: DomainContext & AuditedContext, input: { id: string }): Promise<void> {

@@ -1,5 +1,5 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm';
-import { anomalies, sessionCorrelations } from '../../db/schema';
+import { anomalies, sessionCorrelations, writingScores } from '../../db/schema';
 import type { DomainContext } from '../domain/context';
 import { NATURAL_KEYS, type ToldEventType } from './natural-keys';
 
@@ -20,7 +20,7 @@ interface EventKey {
 
 /** Lists the natural keys of the events about a session. */
 async function listEventKeys({ db, integration }: DomainContext, sessionId: string): Promise<EventKey[]> {
-  const [correlations, ofSession] = await Promise.all([
+  const [correlations, ofSession, texts] = await Promise.all([
     db.orm
       .select({ correlatedAt: sessionCorrelations.correlatedAt })
       .from(sessionCorrelations)
@@ -29,8 +29,12 @@ async function listEventKeys({ db, integration }: DomainContext, sessionId: stri
       .select({ anomalyId: anomalies.id })
       .from(anomalies)
       .where(and(eq(anomalies.integrationId, integration.id), eq(anomalies.sessionId, sessionId))),
+    db.orm
+      .select({ sessionId: writingScores.sessionId, scoredAt: writingScores.scoredAt })
+      .from(writingScores)
+      .where(and(eq(writingScores.integrationId, integration.id), eq(writingScores.browsingSessionId, sessionId))),
   ]);
-  const { BotDetected, SessionAnomaly, SessionCorrelated } = NATURAL_KEYS;
+  const { BotDetected, SessionAnomaly, SessionCorrelated, WritingSessionScored } = NATURAL_KEYS;
   return [
     { type: 'BotDetected', naturalKey: BotDetected({ sessionId }) },
     ...correlations.map(({ correlatedAt }) => ({
@@ -41,5 +45,6 @@ async function listEventKeys({ db, integration }: DomainContext, sessionId: stri
       type: 'SessionAnomaly' as const,
       naturalKey: SessionAnomaly({ anomalyId }),
     })),
+    ...texts.map((text) => ({ type: 'WritingSessionScored' as const, naturalKey: WritingSessionScored(text) })),
   ];
 }

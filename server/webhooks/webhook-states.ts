@@ -1,5 +1,5 @@
 import { and, asc, eq, isNull } from 'drizzle-orm';
-import type { TroubledWebhooks, WebhookState, WebhookStateName } from '../../contract/webhook-states';
+import type { NotedState, TroubledWebhooks, WebhookState, WebhookStateName } from '../../contract/webhook-states';
 import type { DeliveryStatus } from '../../contract/webhooks';
 import { webhookSubscriptions } from '../../db/schema';
 import type { DomainContext } from '../domain/context';
@@ -26,6 +26,9 @@ export function deriveWebhookState(health: StoredHealth): WebhookStateName {
   if (consecutiveFailures > 0 || lastDeliveryStatus === 'Pending') return 'Failing';
   return lastDeliveryStatus === 'Delivered' ? 'Healthy' : 'NoDeliveries';
 }
+
+/** Whether the last notice to the operator was about trouble. */
+export const isToldTrouble = (told: NotedState | null): boolean => told !== null && told !== 'recovered';
 
 /** Reads the subscriptions of the integration along its part of the primary key. There are at most 100. */
 async function readHealth({ db, integration }: DomainContext) {

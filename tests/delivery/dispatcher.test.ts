@@ -3,7 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openDatabase, type Query } from '../../db/client';
 import { openSession } from '../../db/session';
-import { type AttemptRecord, claimDueAttempts, sweepDeliveries } from '../../server/webhooks/deliveries';
+import {
+  type AttemptRecord,
+  claimDueAttempts,
+  sweepDeliveries,
+  takeOverLeases,
+} from '../../server/webhooks/deliveries';
 import { createDispatcher } from '../../server/webhooks/dispatcher';
 import type { PostResult } from '../../server/webhooks/http-client';
 import { LeasePresence } from '../../server/webhooks/lease-presence';
@@ -107,29 +112,29 @@ it('a subscription is failing no longer when the sweep has ended the delivery th
     sql().unsafe(`update webhook_deliveries set ${columns} where integration_id = '${key.integrationId}'`);
   await insertDeliveries(1, 'Pending');
   await sql()`update webhook_subscriptions set last_delivery_status = 'Pending' where id = ${key.subscriptionId}`;
-  await sweepDeliveries(server.service.db);
+  await sweepDeliveries(server.service.db, server.service.log);
   expect(await readStatus()).toBe('Pending');
   await set(`lease = gen_random_uuid(), next_attempt_at = now() + interval '1 hour'`);
-  await sweepDeliveries(server.service.db);
+  await sweepDeliveries(server.service.db, server.service.log);
   expect(await readStatus()).toBe('Pending');
   await set(`lease = null, next_attempt_at = now() - interval '25 hours'`);
   await server.call('PATCH', `/v1/webhooks/${key.subscriptionId}`, { key: apiKey, body: { enabled: false } });
-  await sweepDeliveries(server.service.db);
+  await sweepDeliveries(server.service.db, server.service.log);
   expect(await readStatus()).toBe('PoisonAborted');
 });
 
 it('a test whose caller is gone is ended by the sweep after its lease, and never sent', async () => {
-  const { db } = server.service;
+  const { db, log } = server.service;
   const readTest = async () =>
     (await sql()`select status, lease from webhook_deliveries where integration_id = ${key.integrationId}`)[0];
   await insertDeliveries(1, 'Pending', randomUUID());
   await sql()`
     update webhook_deliveries set is_test = true, event_id = null, next_attempt_at = now() + interval '1 minute'
      where integration_id = ${key.integrationId}`;
-  await sweepDeliveries(db);
+  await sweepDeliveries(db, log);
   expect(await readTest()).toMatchObject({ status: 'Pending', lease: expect.any(String) });
   await sql()`update webhook_deliveries set next_attempt_at = now() - interval '1 s' where integration_id = ${key.integrationId}`;
-  await sweepDeliveries(db);
+  await sweepDeliveries(db, log);
   expect(await readTest()).toEqual({ status: 'PoisonAborted', lease: null });
 });
 
@@ -138,7 +143,7 @@ it('a sweep reads no backlog of a subscription that is sent to', async () => {
   await sql()`update webhook_subscriptions set last_delivery_status = 'Pending' where id = ${key.subscriptionId}`;
   await sql()`analyze webhook_deliveries, webhook_subscriptions`;
   const recording = recordStatements(server.service.db);
-  expect(await sweepDeliveries(server.service.db)).toContainEqual(key);
+  expect(await sweepDeliveries(server.service.db, server.service.log)).toContainEqual(key);
   const statements = recording.take();
   recording.stop();
   expect(statements).toHaveLength(4);
@@ -151,6 +156,43 @@ it('a sweep reads no backlog of a subscription that is sent to', async () => {
         statement.text,
       ).toBeLessThan(100);
     }
+});
+
+it('a sweep and a take-over do what they can if a part of them fails', async () => {
+  const { db, log } = server.service;
+  await insertDeliveries(2, 'Pending');
+  await sql()`
+    update webhook_deliveries set is_test = id = 'dlv-1', lease = gen_random_uuid(), next_attempt_at = now() - interval '1 minute'
+     where integration_id = ${key.integrationId}`;
+  const readSecond = async () =>
+    (
+      await sql()`select status, lease from webhook_deliveries where integration_id = ${key.integrationId} and id = 'dlv-2'`
+    )[0];
+  await sql().unsafe(`
+    create or replace function refuse_to_end() returns trigger language plpgsql as $$ begin raise exception 'full'; end $$;
+    create or replace trigger refuse_to_end before update on webhook_deliveries for each row when (new.status = 'PoisonAborted')
+      execute function refuse_to_end()`);
+  try {
+    const warn = vi.spyOn(log, 'warn');
+    expect(await sweepDeliveries(db, log)).toContainEqual(key);
+    expect(await readSecond()).toEqual({ status: 'Pending', lease: null });
+    expect(warn).toHaveBeenCalledExactlyOnceWith(
+      { err: expect.anything() },
+      expect.stringContaining('part of a sweep failed'),
+    );
+    // Last: the server takes over from it itself after a second and a half.
+    const [owner] = await sql()<{ id: number; locks: number }[]>`
+      with owner as (insert into lease_owners default values returning id, locks)
+      update webhook_deliveries
+         set lease = gen_random_uuid(), lease_owner = owner.id, next_attempt_at = now() + interval '1 minute', crashes = 0
+        from owner where integration_id = ${key.integrationId} and webhook_deliveries.id = 'dlv-2'
+      returning owner.id, owner.locks`;
+    expect(await takeOverLeases(db, log, owner!, 120_000)).toEqual([key]);
+    expect(await readSecond()).toEqual({ status: 'Pending', lease: null });
+    expect(warn).toHaveBeenCalledTimes(2);
+  } finally {
+    await sql()`drop trigger refuse_to_end on webhook_deliveries`;
+  }
 });
 
 it('the engine is told of what a sweep found, but not of what a drain of this process sends, nor of nothing', async () => {

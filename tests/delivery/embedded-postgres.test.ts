@@ -482,6 +482,24 @@ describe('the embedded Postgres', () => {
     await second.stop();
   });
 
+  it.each([
+    ['of a volume whose group the platform sets', 0o2770, 0o660],
+    ['of a copy', 0o755, 0o644],
+  ])('starts again with the rights %s, and takes them away', async (_, ofDirectory, ofFile) => {
+    await (await start()).stop();
+    const paths = ['postgres', 'postgres-password', 'postgres.log'].map((name) => join(dataDir, name));
+    for (const path of paths) chmodSync(path, statSync(path).isDirectory() ? ofDirectory : ofFile);
+    await (await start()).stop();
+    expect(paths.map((path) => statSync(path).mode & 0o7777)).toEqual([0o700, 0o600, 0o600]);
+  });
+
+  it('keeps the right to read of a group that its operator has chosen', async () => {
+    await (await start()).stop();
+    chmodSync(join(dataDir, 'postgres'), 0o750);
+    await (await start()).stop();
+    expect(statSync(join(dataDir, 'postgres')).mode & 0o7777).toBe(0o750);
+  });
+
   it('truncates a log over 5 MB when it starts', async () => {
     writeFileSync(join(dataDir, 'postgres.log'), Buffer.alloc(5 * 1024 * 1024 + 1, 'x'));
     await (await start()).stop();

@@ -107,15 +107,17 @@ it('a process that another one took over from comes back under a new id', async 
 it('a process whose connection is ended again and again is never reported and keeps its id', async () => {
   const [first, second] = [await open(relayed), await open(database.url)];
   const id = first.presence.owner!;
+  const countLocks = async () => (await listOwners())[0]!.locks;
   for (let n = 0; n < 8; n++) {
+    const before = await countLocks();
     await endSession(id);
     for (let m = 0; m < 5; m++) {
       expect(first.presence.owner).toBe(id);
       await sleep(50);
     }
+    await waitUntil(async () => (await countLocks()) > before);
   }
   expect(second.deaths).toEqual([]);
-  expect((await listOwners())[0]!.locks).toBeGreaterThan(6);
 });
 
 it('a process whose connection is silent owns nothing after a moment, while its lock lasts', async () => {
@@ -207,7 +209,9 @@ describe('taking over the leases of a process', () => {
     });
     await relay.cut();
     await waitUntil(() => alive.deaths.length > 0);
-    const results = await Promise.all([1, 2, 3].map(() => takeOverLeases(database.db, alive.deaths[0]!, LEASE_MS)));
+    const results = await Promise.all(
+      [1, 2, 3].map(() => takeOverLeases(database.db, log, alive.deaths[0]!, LEASE_MS)),
+    );
     expect(results.flat().sort((a, b) => (a.subscriptionId < b.subscriptionId ? -1 : 1))).toEqual([
       { integrationId: 'int_1', subscriptionId: 'whk_a' },
       { integrationId: 'int_1', subscriptionId: 'whk_b' },
@@ -221,7 +225,7 @@ describe('taking over the leases of a process', () => {
     const { presence } = await open(relayed);
     const id = presence.owner!;
     await insertDeliveries({ a1: [id, 0, 30] });
-    expect(await takeOverLeases(database.db, { id, locks: 1 }, LEASE_MS)).toEqual([]);
+    expect(await takeOverLeases(database.db, log, { id, locks: 1 }, LEASE_MS)).toEqual([]);
     await endSession(id);
     await waitUntil(async () => (await listOwners())[0]!.locks === 2);
     await presence.stop();
@@ -229,9 +233,9 @@ describe('taking over the leases of a process', () => {
       async () =>
         (await database.db.sql`select 1 from pg_locks where objid = ${id} and locktype = 'advisory'`).length === 0,
     );
-    expect(await takeOverLeases(database.db, { id, locks: 1 }, LEASE_MS)).toEqual([]);
+    expect(await takeOverLeases(database.db, log, { id, locks: 1 }, LEASE_MS)).toEqual([]);
     expect([await listFree(), await listOwners()]).toEqual([[], [{ id, locks: 2 }]]);
-    expect(await takeOverLeases(database.db, { id, locks: 2 }, LEASE_MS)).toHaveLength(1);
+    expect(await takeOverLeases(database.db, log, { id, locks: 2 }, LEASE_MS)).toHaveLength(1);
     expect([await listFree(), await listOwners()]).toEqual([['a1 0 1'], []]);
   });
 });

@@ -1,3 +1,4 @@
+import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { expectError } from '../support/answers';
 import { scoredSession } from '../support/facts';
@@ -6,7 +7,8 @@ import { startTestServer, type TestServer } from '../support/server';
 
 // The operator is told once of each change of a subscription's state, whatever becomes of the processes and the address.
 
-const SECRET = 'the-secret-of-the-operator';
+/** 32 bytes in base64, as `openssl rand -base64 32` makes them. */
+const SECRET = 'dGhlIDMyIGJ5dGVzIG9mIHRoZSBvcGVyYXRvci4uLi4=';
 
 let server: TestServer;
 let other: TestServer;
@@ -90,6 +92,8 @@ it('is told once when a webhook fails, when failures disable it and when it deli
   expect(states()).toEqual(['failing', 'disabled', 'recovered']);
   const disabled = operator.received[1]!;
   expectSigned(disabled, SECRET);
+  // Also with a library of Standard Webhooks.
+  new Webhook(SECRET).verify(disabled.body, disabled.headers as Record<string, string>);
   expect(disabled.headers).toMatchObject({ 'x-webhook-event': 'WebhookStateChanged', 'x-webhook-id': id });
   expect(disabled.headers['x-webhook-delivery-id']).toMatch(/^ntc_/);
   expect(JSON.parse(disabled.body)).toEqual({
@@ -100,6 +104,48 @@ it('is told once when a webhook fails, when failures disable it and when it deli
     ...{ lastDeliveryAt: expect.any(String), lastDeliveryStatus: 'PermanentFailure', disabledFailureClass: '4xx' },
     dashboardUrl: null,
   });
+});
+
+it('is told again of a webhook that is enabled and disabled by failures once more before it delivered', async () => {
+  const id = await subscribe();
+  receiver.answer = () => 404;
+  await send(3);
+  await tell();
+  await call('PATCH', `/v1/webhooks/${id}`, { enabled: true });
+  await tell();
+  await send(3);
+  await tell();
+  // The engine may look between two failures, and tell of them.
+  const ends = () => states().filter((state) => state !== 'failing');
+  expect(ends()).toEqual(['disabled', 'disabled']);
+  receiver.answer = () => 200;
+  await call('PATCH', `/v1/webhooks/${id}`, { enabled: true });
+  await send(1);
+  await tell();
+  // What was told as recovered is in no trouble if a person disables and enables it.
+  for (const enabled of [false, true]) await call('PATCH', `/v1/webhooks/${id}`, { enabled });
+  await send(1);
+  await tell();
+  expect(ends()).toEqual(['disabled', 'disabled', 'recovered']);
+});
+
+it('is told again of a webhook that fails once more after a person disabled and enabled it', async () => {
+  const id = await subscribe();
+  const enable = async (enabled: boolean) => {
+    await call('PATCH', `/v1/webhooks/${id}`, { enabled });
+    await tell();
+  };
+  receiver.answer = () => 500;
+  await send(1);
+  await tell();
+  await enable(false);
+  await enable(true);
+  await send(1);
+  await tell();
+  expect(operator.received.map(({ body }) => JSON.parse(body))).toMatchObject([
+    { state: 'failing', previousState: null },
+    { state: 'failing', previousState: 'enabled' },
+  ]);
 });
 
 it('is told again if the address did not take it, a bounded number of times, and of the same notice', async () => {

@@ -154,6 +154,23 @@ describe('events that were skipped while a subscription was disabled', () => {
     expect(sentSessions(id)).toHaveLength(30);
   });
 
+  it('are looked for without the lock of the subscription, for which results of its deliveries wait', async () => {
+    const { id } = await subscribe();
+    await addSkipped(id, 1);
+    let sent: Promise<unknown> = Promise.resolve();
+    await sql().begin(async (tx) => {
+      await tx`lock table domain_events in access exclusive mode`;
+      sent = staff.deliveries.sendSkipped({ id });
+      await waitUntil(async () => {
+        const [looking] = await sql()`
+          select from pg_stat_activity where wait_event_type = 'Lock' and query like '%e.skips is not null%'`;
+        return looking !== undefined;
+      });
+      await sql()`select from webhook_subscriptions where id = ${id} for no key update nowait`;
+    });
+    expect(await sent).toMatchObject({ sent: 1 });
+  });
+
   it('are sent once by two recoveries with idempotency keys at the same time, which do not block each other', async () => {
     const { id } = await subscribe();
     await addSkipped(id, 30);

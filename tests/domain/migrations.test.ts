@@ -356,9 +356,9 @@ describe('migrations', () => {
     const today = sql`${minute!.text}::text::timestamptz`;
     const insert = (id: string, days: number, bin: number) => sql`
       insert into sessions (integration_id, id, created_at, status, page_url, origin, user_agent, user_agent_summary, device_type, browser,
-                            bot_score, score_bin, user_id, course_id)
+                            bot_score, score_bin, user_id, correlation_confidence, course_id)
       values ('i', ${id}, ${today} - ${days} * interval '1 day', 'Active', '', 'o', '', '', 'desktop', '',
-              ${bin / 100}, ${bin}, 'u', 'c')`;
+              ${bin / 100}, ${bin}, 'u', 1, 'c')`;
     await insert('a', 1, 90);
     await insert('b', 1, 30);
     await sql`insert into integrations (id, name, plan) values ('i', 'i', 'pro')`;
@@ -394,6 +394,7 @@ describe('migrations', () => {
     await foldSessionDeltas(db);
     expect(await count()).toEqual(counted);
     expect(await sql`select 1 from integrations where minutes_counted_to is not null`).toEqual([]);
+    expect(await sql`select 1 from integrations where minutes_recounted_to is not null`).toEqual([]);
     await sql`update sessions set label = -1 where id in ('a', 'old')`;
     // As a process of an older version folds.
     await sql`delete from session_deltas`;
@@ -412,6 +413,39 @@ describe('migrations', () => {
       { delivered: 1, failed: 1 },
     ]);
     await expectExactOutcomes(db);
+    await db.close();
+    await sql.end();
+  });
+
+  it('have sessions of claimed users not counted as theirs any more, by no process of an older version', async () => {
+    const { url } = database;
+    await migrateBy(
+      url,
+      journal.entries.findIndex(({ tag }) => tag.endsWith('_reliable_minute_counts')),
+    );
+    const sql = postgres(url, { max: 1, onnotice: () => {} });
+    await sql`insert into integrations (id, name, plan, minutes_counted_to) values ('i', 'i', 'pro', now())`;
+    const insert = (id: string, confidence: number) => sql`
+      insert into sessions (integration_id, id, created_at, status, page_url, origin, user_agent, user_agent_summary, device_type, browser,
+                            bot_score, score_bin, user_id, correlation_confidence)
+      values ('i', ${id}, now() - interval '1 day', 'Active', '', 'o', '', '', 'desktop', '', 0.9, 90, 'u', ${confidence})`;
+    const count = () => sql`
+      select scope, sum(sessions[1])::int as sessions from minute_counts where scope in ('integration', 'user') group by 1 order by 1`;
+    for (const [id, confidence] of [
+      ['signed', 1],
+      ['claimed', 0.5],
+      ['inferred', 0.3],
+    ] as const)
+      await insert(id, confidence);
+    await sql`delete from session_deltas`;
+    expect(await count()).toMatchObject([{ sessions: 3 }, { sessions: 3 }]);
+    await insert('pending', 0.5);
+    await migrateDatabase({ url, directory, region: 'us' });
+    expect(await sql`select 1 from integrations where minutes_counted_to is not null`).toEqual([]);
+    const db = openDatabase({ url, maxConnections: 2 });
+    await recountMinutes(db);
+    await foldSessionDeltas(db);
+    expect(await count()).toMatchObject([{ sessions: 4 }, { sessions: 1 }]);
     await db.close();
     await sql.end();
   });

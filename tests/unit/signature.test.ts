@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
+import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
-import { createWebhookSecret, signPayload } from '../../server/webhooks/signature';
+import { createWebhookSecret, signMessage, signPayload } from '../../server/webhooks/signature';
 import vectors from '../vectors/signature.json';
 
 describe('signPayload', () => {
@@ -29,6 +30,14 @@ describe('signPayload', () => {
       signPayload('a', '1', 'x '),
     ];
     expect(new Set(signatures).size).toBe(signatures.length);
+  });
+});
+
+describe('signMessage', () => {
+  it.each(['', 'whsec_'])('signs as a library of Standard Webhooks does, with base64 after "%s"', (prefix) => {
+    const secret = `${prefix}dGhlIDMyIGJ5dGVzIG9mIHRoZSBvcGVyYXRvci4uLi4=`;
+    const signature = new Webhook(secret).sign('id', new Date(5_000), '{}');
+    expect(signMessage(secret, 'id', '5', '{}')).toBe(signature);
   });
 });
 

@@ -1,0 +1,3 @@
+CREATE INDEX "webhook_subscriptions_live" ON "webhook_subscriptions" USING btree ("integration_id","id") WHERE deleted_at is null;--> statement-breakpoint
+CREATE INDEX "webhook_subscriptions_deleted" ON "webhook_subscriptions" USING btree ("deleted_at") WHERE deleted_at is not null;--> statement-breakpoint
+CREATE INDEX "webhook_subscriptions_rotated" ON "webhook_subscriptions" USING btree ("previous_secret_until") WHERE previous_secret_until is not null;

@@ -103,6 +103,9 @@ export const listAlertsInput = z.object({
 export type ListAlertsInput = z.infer<typeof listAlertsInput>;
 /** Of an alert or an anomaly. */
 export const incidentIdInput = z.object({ id: idText() });
+/** `seenStatus`: the status that its reader saw. If it has another one by now, it stays as it is. */
+export const reopenIncidentInput = incidentIdInput.extend({ seenStatus: z.enum(INCIDENT_STATUSES).optional() });
+export type ReopenIncidentInput = z.output<typeof reopenIncidentInput>;
 
 export const REPORT_STATUSES = ['Ready', 'Expired'] as const;
 

@@ -131,9 +131,14 @@ export async function updateAlertRule(context: NamingContext, input: UpdateAlert
     await assertScopeNotErased(tx, context, columns);
     if (before.version !== version)
       throw new ApiError('INVALID_BODY', 'version: somebody has changed the rule since', { field: 'version' });
-    const isOther = CONDITION.some((name) => before[name] !== columns[name]);
-    return { ...columns, ...(isOther ? { judgedFrom: NOW, firedEnds: [] } : {}) };
+    return { ...columns, ...startAgain(before, columns) };
   });
+}
+
+/** With a shorter cool-down a rule must not fire for what the longer one kept quiet. But what it fired for still counts. */
+function startAgain(before: RuleRow, after: ReturnType<typeof toColumns>): Changes {
+  if (CONDITION.some((name) => before[name] !== after[name])) return { judgedFrom: NOW, firedEnds: [] };
+  return after.coolDownMinutes < before.coolDownMinutes ? { judgedFrom: NOW } : {};
 }
 
 /** Switches an alert rule on or off. What happened while it was off does not make it fire. NOT_FOUND as getAlertRule. */

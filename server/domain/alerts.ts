@@ -1,6 +1,6 @@
 import { and, eq, getTableColumns } from 'drizzle-orm';
 import { ApiError } from '../../contract/errors';
-import type { Alert, ListAlertsInput } from '../../contract/findings';
+import type { Alert, ListAlertsInput, ReopenIncidentInput } from '../../contract/findings';
 import type { Page } from '../../contract/pagination';
 import { alertRules, alerts } from '../../db/schema';
 import type { AuditedContext } from '../audit/acts';
@@ -60,10 +60,10 @@ export async function getAlert(context: DomainContext, { id }: { id: string }): 
 }
 
 const changeBy =
-  (change: typeof acknowledgeIncident) =>
-  async (context: DomainContext & AuditedContext, { id }: { id: string }): Promise<Alert> => {
-    await change(alerts, context, id);
-    return getAlert(context, { id });
+  (change: typeof reopenIncident) =>
+  async (context: DomainContext & AuditedContext, input: ReopenIncidentInput): Promise<Alert> => {
+    await change(alerts, context, input);
+    return getAlert(context, input);
   };
 
 /** These change the status of an alert (incidents.ts). NOT_FOUND as getAlert. */

@@ -68,8 +68,8 @@ const COMPARE: Record<AlertComparison, (value: number, limit: number) => boolean
 };
 
 /**
- * Finds the windows for which a rule fires, slid by the minute: each in which it holds, unless it fired (`fired`: the ends of those
- * windows) or fires for another window whose end is nearer than the cool-down. At most `limit`.
+ * Finds the windows for which a rule fires, slid by the minute: each in which it holds, unless it fired (`fired`: the ends
+ * of those windows) or fires for a window that ends within the cool-down. At most `limit`.
  */
 export function findFirings(
   condition: Condition,

@@ -184,8 +184,8 @@ const READ_RULES = `
    order by r.integration_id, r.id`;
 
 /**
- * Of several processes that want to fire, one finds the rule as it read it, and its alerts are the ones that count: the others see
- * in their next judgement that it has fired.
+ * If several processes want to fire, one finds the rule as it read it, and its alerts count. The others see in their next
+ * judgement that the rule has fired.
  */
 const CLAIM = `
   update alert_rules r

@@ -10,8 +10,8 @@ const MAX_SESSION_MS = 24 * 3_600_000;
 const MAX_OTHERS = 5;
 
 /**
- * Input of one user on two devices in the same minute. Devices that are described alike are left out: a frame whose storage
- * the browser partitions has another fingerprint than the page around it, and a person uses both in one minute. So two equal
+ * Input of one user on two devices in the same minute. Devices with equal descriptions are left out: a frame with
+ * partitioned storage has another fingerprint than the page around it, and a person uses both in one minute. So two equal
  * computers are missed, and said to be.
  */
 export const concurrentSessionsRule: AnomalyRule = {
@@ -23,6 +23,7 @@ export const concurrentSessionsRule: AnomalyRule = {
     `compared: the ${MAX_OTHERS} latest sessions that were open at the time, and the latest 500 events of each`,
     'a device whose user agent names no system is of no other kind',
     'input from before the match does not count in a session that another user had before',
+    'input at a page that names nobody does not count, once another page of the session named the user',
   ],
   severity: 'medium',
   metadata: ['devices', 'otherSessionId', 'minute'],

@@ -99,9 +99,8 @@ async function describeSwitch(
 }
 
 /**
- * Finds when somebody did something in a session last, as far as events tell it: until the user came to the other device, and
- * not before the session was the user's. A page that is only left open scrolls, reloads and hides without anybody, and its session
- * goes on.
+ * Finds the last input of a session that its events show: until the user came to the other device, and not before the
+ * session was the user's. A page that is left open scrolls, reloads and hides by itself, and its session goes on.
  */
 async function findActivity(
   { id, closedAt }: MatchedVisit,

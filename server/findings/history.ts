@@ -259,8 +259,8 @@ const LIST_VISITS_BEFORE = lookUp(
 );
 
 /**
- * Compares all sessions that the user ever had with the device, folded or not, with those that exist, and looks for a match of the
- * user among the latest ones that are somebody else's now.
+ * Compares all sessions that the user ever had with the device, folded or not, with the existing ones. Looks for a match of
+ * the user among the latest ones that somebody else has now.
  */
 const READ_HAD_DEVICE = lookUp(
   'found."hadDevice"',

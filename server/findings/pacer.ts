@@ -6,8 +6,8 @@ export interface Pacer {
 }
 
 /**
- * Creates a pacer that calls `work` with the names that were noted: at once, but not before `intervalMs` have passed since the work
- * before began, and never twice at the same time. `work` must not throw.
+ * Creates a pacer that calls `work` with the noted names: at once, but at least `intervalMs` after the previous call began,
+ * and never twice at the same time. `work` must not throw.
  */
 export function createPacer(intervalMs: number, work: (names: string[]) => Promise<void>): Pacer {
   let noted = new Set<string>();

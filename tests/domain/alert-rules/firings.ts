@@ -130,6 +130,25 @@ export function registerFiringTests(): void {
       expect(await evaluate(0)).toBe(1);
     });
 
+    it('does not fire for what a longer cool-down kept quiet, and fires for what comes then', async () => {
+      const id = await createRule({ coolDownMinutes: 1_440 });
+      for (let minute = -120; minute <= -60; minute++) await visit(minute);
+      expect(await evaluate(0)).toBe(1);
+      await change(id, 1, { coolDownMinutes: 10 });
+      expect(await evaluate(0)).toBe(0);
+      await database.db.sql`update alert_rules set judged_from = ${at(0)} where id = ${id}`;
+      await visit(1, { count: 3 });
+      expect(await evaluate(1.5)).toBe(1);
+      expect(await listEnds()).toEqual([-117, 2]);
+    });
+
+    it('is judged as before with a longer cool-down', async () => {
+      const id = await createRule();
+      await visit(-2, { count: 3 });
+      await change(id, 1, { coolDownMinutes: 1_440 });
+      expect(await evaluate(0)).toBe(1);
+    });
+
     it('stays as it is if somebody has changed it since, and if nothing is different', async () => {
       const id = await createRule();
       expect(await change(id, 1, { name: 'Other' })).toMatchObject({ version: 2, name: 'Other' });

@@ -83,15 +83,19 @@ interface Visit {
   score?: number;
   count?: number;
   user?: string;
+  confidence?: number;
   page?: string;
 }
 /** Sends sessions that began in a minute. Returns their ids. */
-export async function visit(minute: number, { score = 0.9, count = 1, user, page }: Visit = {}): Promise<string[]> {
+export async function visit(
+  minute: number,
+  { score = 0.9, count = 1, user, confidence = 1, page }: Visit = {},
+): Promise<string[]> {
   const ids = Array.from({ length: count }, () => `s-${++sessions}`);
   await ingest(
     ids.flatMap((id) => [
       facts.started(id, { startedAt: at(minute + 0.4), ...(page ? { pageUrl: page } : {}) }),
-      ...(user ? [facts.correlated(id, user, { correlatedAt: at(minute + 0.5) })] : []),
+      ...(user ? [facts.correlated(id, user, { confidence, correlatedAt: at(minute + 0.5) })] : []),
       facts.scored(id, score, { scoredAt: at(minute + 0.6) }),
     ]),
   );

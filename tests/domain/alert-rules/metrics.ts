@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createAlertRuleInput } from '../../../contract/alert-rules';
-import { foldIncidents } from '../../../server/domain/minute-counts';
+import { foldIncidents, recountMinutes } from '../../../server/domain/minute-counts';
 import { foldSessionDeltas } from '../../../server/domain/rollups';
 import { readSeries } from '../../../server/findings/alert-counts';
 import { findDueEnds, findFirings } from '../../../server/findings/alert-decision';
@@ -80,18 +80,44 @@ export function registerMetricTests(): void {
       }
     });
 
+    it('counts for a user only sessions whose user is known reliably, before and after a fold and a recount', async () => {
+      const { sql } = database.db;
+      const expectBots = async (ofUser: number, ofAll: number) => {
+        expect(await measure(0, { scope: { kind: 'user', value: 'ada' } })).toBe(ofUser);
+        expect(await measure(0, {})).toBe(ofAll);
+      };
+      const recount = async () => {
+        await sql`update integrations set minutes_recounted_to = ${at(-60)} where id = ${integrationId}`;
+        await recountMinutes(database.db);
+      };
+      await visit(-4, { count: 2, user: 'ada', confidence: 0.5 });
+      await visit(-3, { user: 'ada', confidence: 0.3 });
+      await expectBots(0, 3);
+      await recount();
+      await expectBots(0, 3);
+      await foldSessionDeltas(database.db);
+      await expectBots(0, 3);
+      await visit(-3, { user: 'ada', confidence: 0.7 });
+      await recount();
+      await expectBots(1, 4);
+      await foldSessionDeltas(database.db);
+      await expectBots(1, 4);
+      await recount();
+      await expectBots(1, 4);
+    });
+
     it('is as exact as a count of the sessions, whatever changes', async () => {
       const { sql } = database.db;
       const insert = () => sql`
       insert into sessions (integration_id, id, created_at, status, page_url, origin, user_agent, user_agent_summary, device_type,
-                            browser, bot_score, score_bin, user_id, course_id)
+                            browser, bot_score, score_bin, user_id, correlation_confidence, course_id)
       select ${integrationId}, gen_random_uuid()::text, ${at(0)}::timestamptz - random() * interval '40 minutes', 'Scored', '',
              'https://o' || n % 3 || '.edu', '', '', 'desktop', 'Chrome', bin / 100.0, bin,
-             case when n % 4 > 0 then 'u-' || n % 5 end, case when n % 3 > 0 then 'c-' || n % 4 end
+             case when n % 4 > 0 then 'u-' || n % 5 end, (array[0.5, 0.7, 1])[1 + n % 3], case when n % 3 > 0 then 'c-' || n % 4 end
         from (select n, case when n % 9 > 0 then (random() * 100)::int end as bin from generate_series(1, 120) n) s`;
       const change = () => sql`
       update sessions set score_bin = bin, bot_score = (bin + random() / 2) / 100, label = (array[null, null, 1, -1])[1 + (random() * 3)::int],
-             user_id = 'u-' || (random() * 6)::int
+             user_id = 'u-' || (random() * 6)::int, correlation_confidence = (array[0.5, 0.7, 1])[1 + (random() * 2)::int]
         from (select id as of, (random() * 99)::int as bin from sessions where integration_id = ${integrationId}) b
        where integration_id = ${integrationId} and id = of and random() < 0.4`;
       const expectExact = async (columns: string, scope: string, value: string) => {
@@ -99,6 +125,7 @@ export function registerMetricTests(): void {
         select count(*) filter (where effective_bin >= 70)::int as bots, count(*) filter (where effective_bin >= -1)::int as judged,
                coalesce(sum(round(bot_score * 1e6)), 0)::float8 as micros, count(bot_score)::int as scored
           from sessions where integration_id = ${integrationId} and ${sql(columns)} = ${value}
+           and (${scope} <> 'user' or correlation_confidence >= 0.7)
            and created_at >= ${at(-20)} and created_at < ${at(-5)}`;
         const of = (metric: string) =>
           measure(-5, {

@@ -1,6 +1,6 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm';
 import { ApiError } from '../../contract/errors';
-import type { Anomaly, ListAnomaliesInput } from '../../contract/findings';
+import type { Anomaly, ListAnomaliesInput, ReopenIncidentInput } from '../../contract/findings';
 import type { Page } from '../../contract/pagination';
 import { anomalies } from '../../db/schema';
 import type { AuditedContext } from '../audit/acts';
@@ -91,10 +91,10 @@ export async function getAnomaly(context: DomainContext, { id }: One): Promise<A
 }
 
 const changeBy =
-  (change: typeof acknowledgeIncident) =>
-  async (context: DomainContext & AuditedContext, { id }: One): Promise<Anomaly> => {
-    await change(anomalies, context, id);
-    return getAnomaly(context, { id });
+  (change: typeof reopenIncident) =>
+  async (context: DomainContext & AuditedContext, input: ReopenIncidentInput): Promise<Anomaly> => {
+    await change(anomalies, context, input);
+    return getAnomaly(context, input);
   };
 
 /** These change the status of an anomaly (incidents.ts). NOT_FOUND as getAnomaly. */

@@ -96,8 +96,9 @@ export const MAX_KEY_ENTRIES = 10_000;
 
 /**
  * Removes the oldest changes that customers made with API keys, beyond the newest ones of each integration and action, so that
- * many labels push out no change of thresholds. What staff and operators did stays forever. It has no time limit: a busy hour has
- * more labels than a statement can remove in time, and what was cut short would be more in each later hour. Returns how many were removed.
+ * many labels push out no change of thresholds. What staff and operators did stays forever. It has no time limit: a busy
+ * hour has more labels than a statement can remove in time, and the rest would grow each hour. Returns how many were
+ * removed.
  */
 export async function pruneAuditEntries(db: Database): Promise<number> {
   let pruned = 0;
@@ -110,7 +111,7 @@ export async function pruneAuditEntries(db: Database): Promise<number> {
   return pruned;
 }
 
-/** Of all others, which may be thousands, nothing is removed. */
+/** All others, perhaps thousands, have nothing to remove. */
 const FIND_FULL = `
   select integration_id as id from audit_entries where actor_kind = 'ApiKey'
    group by integration_id having count(*) > $1::int order by integration_id`;

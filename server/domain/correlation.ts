@@ -52,6 +52,6 @@ export function describeMatch(session: { isInferred: boolean | null; correlation
 /** What people do themselves. Pages scroll, hide and put the focus into forms without anybody. */
 const INPUT_TYPES: ReadonlySet<SessionEventType> = new Set(['mouse', 'keyboard', 'touch', 'clipboard']);
 
-/** Whether an event is input, and not made by a script of the page. */
+/** Whether an event is input of the session's user: not made by a script of the page, nor at a page where nobody is signed in. */
 export const isInput = ({ type, metadata }: { type: SessionEventType; metadata: Record<string, unknown> | null }) =>
-  INPUT_TYPES.has(type) && metadata?.trusted !== false;
+  INPUT_TYPES.has(type) && metadata?.trusted !== false && metadata?.signedIn !== false;

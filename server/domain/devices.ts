@@ -65,7 +65,10 @@ export async function revokeDevice(
   });
 }
 
-/** Lists the devices with sessions of a user and those confirmed as the user's own, latest first, at most 200. */
+/**
+ * Lists the devices with sessions of a user and those confirmed as the user's own, latest first, at most 200. If there are more, the
+ * confirmed ones are among them: staff revoke a confirmation there.
+ */
 export function listUserDevices({ db, integration }: DomainContext, input: { userId: string }): Promise<UserDevice[]> {
   return db.query(LIST_DEVICES, [integration.id, input.userId]);
 }
@@ -80,10 +83,12 @@ const LIST_DEVICES = `
   confirmed as (
     select fingerprint, confirmed_at, first_confirmed_at, confirmed_by from device_confirmations
      where integration_id = $1 and user_id = $2)
+  select * from (
   select fingerprint, coalesce(sessions, 0) as "sessionCount",
          (select s.created_at from sessions s
            where s.integration_id = $1 and s.user_id = $2 and s.fingerprint = d.fingerprint
            order by s.created_at desc limit 1) as "lastSeenAt",
          confirmed_at as "confirmedAt", first_confirmed_at as "firstConfirmedAt", confirmed_by as "confirmedBy"
     from (select * from used full join confirmed using (fingerprint)) d
-   order by "lastSeenAt" desc nulls last, fingerprint limit 200`;
+   order by (confirmed_at is null), "lastSeenAt" desc nulls last, fingerprint limit 200) listed
+   order by "lastSeenAt" desc nulls last, fingerprint`;

@@ -129,8 +129,8 @@ interface Order {
 }
 
 /**
- * By name: along the index of names. The names of different people may be equal. The key keeps the collation of the index: by that of
- * the database, the last row of a page would be another one, and the next page would leave rows out.
+ * By name: along the index of names. The names of different people may be equal. The key keeps the collation of the index:
+ * with that of the database, the last row of a page would differ, and the next page would skip rows.
  */
 const byName = (table: 'users' | 'courses'): Order => ({
   rows: `select *, sort_name(name) collate "C" as "sortKey" from ${table}
@@ -228,8 +228,8 @@ async function listSorted<Row, Item>(
 }
 
 /**
- * Adds to the rows of a page where it stopped, if it is short and did not come to the end: the last row that it looked at. By the same
- * statement, because users that come in between would move that row. Without rows, there is one of nulls.
+ * Adds to a short page that did not reach the end where it stopped: the last row that it examined. By the same statement,
+ * because users that come in between would move that row. Without rows, there is one of nulls.
  */
 function composePage(table: 'users' | 'courses', page: string): string {
   return `

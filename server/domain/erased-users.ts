@@ -1,4 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
+import { isPseudonym } from '../../contract/pseudonyms';
 import type { Database, Query } from '../../db/client';
 import { createBatcher } from '../platform/batcher';
 
@@ -8,13 +9,8 @@ export interface UserKey {
   userId: string;
 }
 
-const PSEUDONYM = /^erased-[0-9a-f]{32}$/;
-
 /** Makes the id that replaces a user's. It is random, so that nobody can compute whose it is. */
 export const createPseudonym = () => `erased-${randomBytes(16).toString('hex')}`;
-
-/** Whether an id is one that replaced a user's. */
-const isPseudonym = (userId: string) => PSEUDONYM.test(userId);
 
 /** The name that an erased user has. */
 export const ERASED_NAME = 'Erased user';

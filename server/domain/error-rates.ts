@@ -90,8 +90,8 @@ const isUnblinded = ({ verdict, isReviewed }: DrawnSession) => verdict !== null 
 const FEW_SESSIONS = 5;
 
 /**
- * Counts the sessions that reviewers saw: up to the last one they judged and those behind it that have a label already, and one
- * more, which somebody may have opened and left. A day that ends before a later one is reviewed was seen even if all was skipped.
+ * Counts the sessions that reviewers saw: up to the last one they judged, those behind it with a label, and one more, which
+ * somebody may have opened and left. A day that ends before a later one is reviewed was seen even if all was skipped.
  */
 function countReached(drawn: DrawnSession[], isPassed: boolean): number {
   const last = drawn.findLastIndex(({ isReviewed }) => isReviewed);
@@ -201,8 +201,8 @@ const READ_SETTING = 'select review_sample_size as "sampleSize" from integration
 
 /**
  * The first verdict that staff gave on a session `r` after it was drawn with `d`, unless it was taken back. Later ones are given
- * with the score in sight. What repeats a verdict, with reasons or notes, is no other one. Verdicts lie on each other like plates, and
- * an undo takes the top one away: one is taken back if fewer are left later than it made, or if the label is removed.
+ * with the score in sight. What repeats a verdict, with reasons or notes, is no other one. Verdicts form a stack, and an
+ * undo pops one: a verdict is undone if the stack later becomes lower than with it, or if the label is removed.
  */
 const FIRST_VERDICT = `
   select w.label, w.bot_score
@@ -210,9 +210,8 @@ const FIRST_VERDICT = `
             from (select c.*, sum(case when c.is_undo then -1 else 1 end) over (order by c.entry) as height
                     from (select v.*, lag(v.label) over (order by v.entry) as label_before
                             from session_verdicts v
-                           where v.integration_id = r.integration_id and v.session_id = r.session_id
-                             and v.decided_at >= d.drawn_at) c
-                   where c.label is distinct from c.label_before) n
+                           where v.integration_id = r.integration_id and v.session_id = r.session_id) c
+                   where c.decided_at >= d.drawn_at and c.label is distinct from c.label_before) n
           window later as (order by n.entry rows between 1 following and unbounded following)) w
    where w.actor_kind = 'Staff' and w.label is not null and not w.is_undo and w.is_taken_back is not true
    order by w.entry limit 1`;
@@ -222,7 +221,7 @@ const FIRST_VERDICT = `
  * whatever the statistics say.
  */
 const READ_DRAWN = `
-  select d.population, d.day >= current_date - $3::int as "isQueued", json_agg(json_build_array(
+  select d.population, d.day > current_date - $3::int as "isQueued", json_agg(json_build_array(
            s.score_bin, coalesce(v.label, s.label), (v.label is not null)::int, v.bot_score) order by r.position) as drawn
     from review_draws d
     join review_sample r on r.integration_id = d.integration_id and r.day = d.day

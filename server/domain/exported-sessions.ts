@@ -22,39 +22,41 @@ const PART_ROWS = 200;
 /** The next rows of a session in another table, and the key of the last one if there may be more. */
 interface PartRows {
   rows: string | null;
-  last: string | null;
+  last: string[] | null;
 }
 
-/** What a session `s` has in another table, in the order of a column that tells its rows apart. */
-function partOf(table: PgTable, order: string, condition = 'true', session = 'session_id') {
-  const column = getTableColumns(table)[order]!;
-  const place = `t.${column.name}`;
+/** What a session `s` has in another table, in the order of the columns that tell its rows apart. */
+function partOf(table: PgTable, key: string[], condition = 'true', session = 'session_id') {
+  const columns = key.map((name) => getTableColumns(table)[name]!);
+  const place = columns.map(({ name }) => `t.${name}`).join(', ');
+  const asTexts = columns.map(({ name }) => `t.${name}::text`).join(', ');
+  const last = columns.map((column, index) => `$${index + 3}::${column.getSQLType()}`).join(', ');
   const read = (isNext: string) => `
-    select string_agg(json, ',' order by place) as rows,
-           case when count(*) = ${PART_ROWS} then max(place)::text end as last
-      from (select row_to_json(n)::text as json, ${place} as place
+    select string_agg(json, ',' order by ${place}) as rows,
+           (array_agg(json_build_array(${asTexts}) order by ${place}))[${PART_ROWS}] as last
+      from (select row_to_json(n)::text as json, ${place}
               from ${getTableConfig(table).name} t cross join lateral (select ${selectShown(table, 't')}) n
              where t.integration_id = s.integration_id and t.${session} = s.id and ${condition} ${isNext}
-             order by ${place} limit ${PART_ROWS}) found`;
+             order by ${place} limit ${PART_ROWS}) t`;
   const next = `
-    select part.* from sessions s cross join lateral (${read(`and ${place} > $3::${column.getSQLType()}`)}) part
+    select part.* from sessions s cross join lateral (${read(`and (${place}) > (${last})`)}) part
      where s.integration_id = $1 and s.id = $2`;
   return { first: read(''), next };
 }
 
-/** Whether a session was never another user's: else nobody can tell whose a text is that names no user. */
-const IS_OF_NOBODY_ELSE = `not exists (
+/** Texts that name no user, if the session was never another user's: else nobody can tell whose they are. */
+const NAMES_NOBODY = `t.user_id is null and not exists (
   select from session_correlations c
    where c.integration_id = s.integration_id and c.session_id = s.id and c.user_id <> s.user_id)`;
 
 const SESSION_PARTS = {
-  events: partOf(sessionEvents, 'sequence'),
-  scores: partOf(sessionScores, 'scoredAt'),
-  matches: partOf(sessionCorrelations, 'correlatedAt', 't.user_id = s.user_id'),
-  verdicts: partOf(sessionVerdicts, 'entry'),
-  anomalies: partOf(anomalies, 'id', 't.user_id is null'),
-  writing: partOf(writingScores, 'sessionId', `t.user_id is null and ${IS_OF_NOBODY_ELSE}`, 'browsing_session_id'),
-  collected: partOf(collectedSessions, 'createdAt'),
+  events: partOf(sessionEvents, ['sequence']),
+  scores: partOf(sessionScores, ['scoredAt']),
+  matches: partOf(sessionCorrelations, ['correlatedAt'], 't.user_id = s.user_id'),
+  verdicts: partOf(sessionVerdicts, ['entry']),
+  anomalies: partOf(anomalies, ['id'], 't.user_id is null'),
+  writing: partOf(writingScores, ['scoredAt', 'sessionId'], NAMES_NOBODY, 'browsing_session_id'),
+  collected: partOf(collectedSessions, ['createdAt']),
 };
 type PartName = keyof typeof SESSION_PARTS;
 const PART_NAMES = Object.keys(SESSION_PARTS) as PartName[];
@@ -79,7 +81,7 @@ async function* writeSession({ context }: Exported, session: SessionRow): AsyncG
     while (part?.rows) {
       yield part.rows;
       if (part.last === null) break;
-      const parameters: string[] = [context.integration.id, session.id, part.last];
+      const parameters: string[] = [context.integration.id, session.id, ...part.last];
       [part] = await context.db.query<PartRows>(SESSION_PARTS[name].next, parameters);
       if (part?.rows) yield ',';
     }

@@ -1,5 +1,5 @@
 import { and, eq, isNull, type SQL, sql } from 'drizzle-orm';
-import type { IncidentStatus } from '../../contract/findings';
+import type { IncidentStatus, ReopenIncidentInput } from '../../contract/findings';
 import type { alerts, anomalies } from '../../db/schema';
 import { INCIDENT_STATUS } from '../../db/schema/columns';
 import { type AuditedContext, nameActor } from '../audit/acts';
@@ -8,6 +8,7 @@ import type { DomainContext } from './context';
 // What staff do with an alert or an anomaly.
 
 type IncidentTable = typeof alerts | typeof anomalies;
+type Acting = DomainContext & AuditedContext;
 
 /** The condition that an incident has a status, in the words of its index. */
 export const isInStatus = (status: IncidentStatus): SQL => eq(sql.raw(INCIDENT_STATUS), status);
@@ -22,7 +23,7 @@ const isOne = (table: IncidentTable, context: DomainContext, id: string) =>
   and(eq(table.integrationId, context.integration.id), eq(table.id, id));
 
 /** Says that somebody looks after an incident. The first one who does is kept. */
-export async function acknowledgeIncident(table: IncidentTable, context: DomainContext & AuditedContext, id: string) {
+export async function acknowledgeIncident(table: IncidentTable, context: Acting, { id }: { id: string }) {
   await context.db.orm
     .update(table)
     .set({ acknowledgedAt: sql`now()`, acknowledgedBy: nameActor(context.actor) })
@@ -30,18 +31,18 @@ export async function acknowledgeIncident(table: IncidentTable, context: DomainC
 }
 
 /** Says that an incident is dealt with. The first one who does is kept. */
-export async function resolveIncident(table: IncidentTable, context: DomainContext & AuditedContext, id: string) {
+export async function resolveIncident(table: IncidentTable, context: Acting, { id }: { id: string }) {
   await context.db.orm
     .update(table)
     .set({ resolvedAt: sql`now()`, resolvedBy: nameActor(context.actor) })
     .where(and(isOne(table, context, id), isNull(table.resolvedAt)));
 }
 
-/** Opens an incident again, as if nobody had looked at it. */
-export async function reopenIncident(table: IncidentTable, context: DomainContext & AuditedContext, id: string) {
+/** Opens an incident again, as if nobody had looked at it. What a colleague did unseen stays. */
+export async function reopenIncident(table: IncidentTable, context: Acting, { id, seenStatus }: ReopenIncidentInput) {
   const untouched = { acknowledgedAt: null, acknowledgedBy: null, resolvedAt: null, resolvedBy: null };
   await context.db.orm
     .update(table)
     .set(untouched)
-    .where(isOne(table, context, id));
+    .where(and(isOne(table, context, id), seenStatus && isInStatus(seenStatus)));
 }

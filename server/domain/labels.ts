@@ -25,7 +25,7 @@ type VerdictRow = typeof sessionVerdicts.$inferSelect;
 /** What a label says. A label of null means that the session has none. */
 type Decision = Pick<VerdictRow, 'label' | 'confidence' | 'reasons' | 'notes'>;
 
-/** A session before a change, and what is written down of it. */
+/** A session before a change, and what is recorded of it. */
 type LockedSession = LabelRow & Pick<VerdictRow, 'botScore' | 'ruleSetVersion' | 'mediumAt' | 'botAt'>;
 
 const NO_LABEL: Decision = { label: null, confidence: null, reasons: [], notes: null };

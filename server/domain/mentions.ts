@@ -1,5 +1,7 @@
 import type { KnownUser } from '../../db/schema';
 import { writeCsvCell } from '../platform/csv';
+import { ERASED_NAME } from './erased-users';
+import { isOwnWord } from './own-words';
 
 // Where texts name a user who is erased.
 
@@ -7,14 +9,24 @@ import { writeCsvCell } from '../platform/csv';
 const ERASED = '[erased]';
 /** Shorter texts occur everywhere. */
 const MIN_LENGTH = 4;
-/** An id that is shorter, or a number, is looked for only where the text says that it is a user's. */
+/** An id that is shorter, a number or a word of the product is looked for only where the text says that it is a user's. */
 const MIN_ID_LENGTH = 6;
 const ONLY_DIGITS = /^\d+$/;
 /** A name such as `Student` or `https`, which a page or a pupil may choose, stands in addresses, files and fields everywhere. */
 const ONLY_WORD = /^[a-z]+$/i;
 /** An address without a path: all addresses of a platform begin with it. */
 const ORIGIN = /^https?:\/\/[^/?#]*[/?#]*$/i;
+/** What stands before the key of a person in the address of their page, which is a number or has one of these signs. */
+const NAMES_PERSON = /(?:user|people|person|profile|student|participant|member)s?[/=.?]/i;
+const HAS_KEY = /[\d@~]/;
+/** What a part of an address has, and the name of a person does not without a space. */
+const OF_ADDRESS = /[/.?=]/;
+const OF_NAME = /[\s@]/;
 const WORD = /[\p{L}\p{N}]/u;
+/** Letters of scripts that put no spaces between words, also those that several of them share: nothing tells where a name ends. */
+const NO_SPACES = /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]/u;
+/** In Korean, particles follow a name without a space. */
+const HANGUL = /\p{Script=Hangul}/u;
 /** What stands before the id of a user, such as `users/` or `userId=`. */
 const NAMES_USER =
   /(?:user|userid|user_id|users|student|participant)["'”’]?(?:[/=: ]|%(?:25)*(?:3d|2f|3a)){1,3}["'“‘]?$/i;
@@ -32,11 +44,11 @@ const ANY_I = /[iIıİ]/g;
 const ESCAPED = /%(?:25)*(?:2[0-9a-f]|3[a-f]|40|5[b-f]|60|7[b-f])$/i;
 const MAX_ESCAPED = 12;
 
-const isWeakId = (id: string) => id.length < MIN_ID_LENGTH || ONLY_DIGITS.test(id);
+const isWeakId = (id: string) => id.length < MIN_ID_LENGTH || ONLY_DIGITS.test(id) || isOwnWord(id);
 
 /**
- * Lists what in a JSON value may be the id of a user: whole texts and names of fields. One that is short or a number only in a field
- * that is named for a user, because `7` is everywhere.
+ * Lists what in a JSON value may be the id of a user: whole texts and names of fields. One that is weak only in a field that is named
+ * for a user, because `7` is everywhere.
  */
 export function listMentionedIds(value: unknown, maxLength: number, field = ''): string[] {
   const isId = (text: string) => text.length <= maxLength && (IS_USER.test(field) || !isWeakId(text));
@@ -74,9 +86,20 @@ export function createMentionFinder(user: KnownUser): MentionFinder {
   // The pixel of many sites knows no name, and gives the id as one.
   const texts = [user.url, user.email, user.name]
     .flatMap((text) => text ?? [])
-    .filter((text) => text.length >= MIN_LENGTH && text !== user.id);
-  const isCommon = (text: string) => ONLY_DIGITS.test(text) || ONLY_WORD.test(text) || ORIGIN.test(text);
+    .filter((text) => text.length >= MIN_LENGTH && text !== user.id)
+    // All who are erased have that name.
+    .filter((text) => foldCase(text) !== foldCase(ERASED_NAME));
   const ids = new Set(isWeak ? [] : listForms(user.id));
+  /** Whether the pages of everybody may begin with it. */
+  const isOfAll = (url: string) =>
+    ![...ids].some((id) => foldCase(url).includes(foldCase(id))) && !HAS_KEY.test(cutBefore(url, NAMES_PERSON));
+  const isCommon = (text: string) =>
+    ONLY_DIGITS.test(text) ||
+    ONLY_WORD.test(text) ||
+    ORIGIN.test(text) ||
+    isOwnWord(text) ||
+    (text === user.url && isOfAll(text)) ||
+    (text === user.name && OF_ADDRESS.test(text) && !OF_NAME.test(text));
   const strong = [...new Set([...texts.filter((text) => !isCommon(text)).flatMap(listForms), ...ids])];
   // An address may contain the id, so longer mentions come first.
   strong.sort((one, other) => other.length - one.length);
@@ -133,7 +156,20 @@ function listForms(text: string): string[] {
     ...[text, encoded, encoded.replaceAll('%20', '+'), encodeURI(wellFormed), JSON.stringify(text).slice(1, -1)],
     ...[new URLSearchParams({ '': wellFormed }).toString().slice(1), writeInCell(text)],
   ];
-  return forms.flatMap((form) => [form, form.replaceAll("'", '%27')]);
+  return forms.flatMap((form) => [form, form.replaceAll("'", '%27')]).flatMap(listNested);
+}
+
+/** The ways to write a part of an address in the query of another one, and that one in the query of a third. */
+function listNested(form: string): string[] {
+  if (!/[%+]/.test(form)) return [form];
+  const once = encodeURIComponent(form.toWellFormed());
+  return [form, once, encodeURIComponent(once)];
+}
+
+/** Where a text goes on from a pattern; nothing if it is not there. */
+function cutBefore(text: string, pattern: RegExp): string {
+  const at = text.search(pattern);
+  return at === -1 ? '' : text.slice(at);
 }
 
 /** Makes letters of either case one, and keeps the length. `İ` is the only letter that another case makes longer. */
@@ -157,18 +193,28 @@ function replaceWords(text: string, form: string, isMention: IsMention): string 
   return result + text.slice(from);
 }
 
-function isWholeWord(text: string, at: number, { length }: string): boolean {
-  const isInside = (one: string | undefined, other: string | undefined) =>
-    one !== undefined && other !== undefined && WORD.test(one) && WORD.test(other);
-  const isBegun = isInside(text[at - 1], text[at]) && !ESCAPED.test(text.slice(Math.max(0, at - MAX_ESCAPED), at));
-  return !isBegun && !isInside(text[at + length - 1], text[at + length]);
+type IsInside = (one: string, other: string) => boolean;
+
+const areOfWord: IsInside = (one, other) => WORD.test(one) && WORD.test(other);
+
+const areOfSpacedWord: IsInside = (one, other) =>
+  areOfWord(one, other) &&
+  ![one, other].some((letter) => NO_SPACES.test(letter)) &&
+  HANGUL.test(one) === HANGUL.test(other);
+
+function isWhole(text: string, at: number, { length }: string, isInside: IsInside): boolean {
+  const isWithin = (index: number) => index > 0 && index < text.length && isInside(text[index - 1]!, text[index]!);
+  const isBegun = isWithin(at) && !ESCAPED.test(text.slice(Math.max(0, at - MAX_ESCAPED), at));
+  return !isBegun && !isWithin(at + length);
 }
+
+const isWholeWord: IsMention = (text, at, form) => isWhole(text, at, form, areOfSpacedWord);
 
 const isNamedWord: IsMention = (text, at, form) =>
   isWholeWord(text, at, form) && NAMES_USER.test(text.slice(Math.max(0, at - MAX_BEFORE), at));
 
 const isWholeId: IsMention = (text, at, form) =>
-  isWholeWord(text, at, form) &&
+  isWhole(text, at, form, areOfWord) &&
   !CAME_BEFORE.test(text.slice(Math.max(0, at - 4), at)) &&
   !GOES_ON.test(text.slice(at + form.length, at + form.length + 4));
 

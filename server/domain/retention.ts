@@ -6,11 +6,12 @@ import { MINUTES_DAYS } from './minute-counts';
 export const BATCH_SIZE = 500;
 /** The most rows that one run removes for an integration. The next run continues. */
 const MAX_REMOVED = 50_000;
+const RUN_MS = 20_000;
 
 /**
- * Repeats a statement that removes a batch and returns a row for each removed one, until nothing is left or `maxRows` rows are
- * removed. Returns how many were removed. The statement has no time limit: 500 long sessions have a million rows, and what was cut
- * short would begin with the same ones each hour.
+ * Repeats a statement that removes a batch, or ends one, and returns a row for each, until nothing is left or `maxRows` rows are done.
+ * Returns how many. The statement has no time limit: 500 long sessions have a million rows, and what was cut short would begin with
+ * the same ones each hour.
  */
 export async function removeBatches(
   db: Database,
@@ -19,9 +20,45 @@ export async function removeBatches(
   maxRows = Number.POSITIVE_INFINITY,
 ): Promise<number> {
   let removed = 0;
-  for (let found = BATCH_SIZE; found === BATCH_SIZE && removed < maxRows; removed += found) {
-    const rows = await db.transact((query) => query(statement, parameters), { isLong: true });
-    found = rows.length;
+  for (let found = BATCH_SIZE; found === BATCH_SIZE && removed < maxRows; removed += found)
+    found = await removeBatch(db, statement, parameters);
+  return removed;
+}
+
+const removeBatch = (db: Database, statements: string | readonly string[], parameters: (string | number)[]) =>
+  db.transact(
+    async (query) => {
+      let rows: unknown[] = [];
+      for (const statement of [statements].flat()) rows = await query(statement, parameters);
+      return rows.length;
+    },
+    { isLong: true },
+  );
+
+/** Allows work for 20 s: a serverless platform ends what lasts for longer than 60 s, and with it what comes after it. */
+export function limitRun(): () => boolean {
+  const until = performance.now() + RUN_MS;
+  return () => performance.now() < until;
+}
+
+/**
+ * Removes batches as `removeBatches` does, each by a transaction whose last statement removes, of several integrations in turn, so that
+ * none waits for all of another one. Begins with what should have been removed first (`findOld`), and ends when there is no time left.
+ * Returns how many were removed.
+ */
+export async function removeInTurn(
+  db: Database,
+  statements: string | readonly string[],
+  parametersOfAll: (string | number)[][],
+  hasTime: () => boolean,
+): Promise<number> {
+  let removed = 0;
+  for (const parameters of parametersOfAll) {
+    if (!hasTime()) break;
+    const found = await removeBatch(db, statements, parameters);
+    removed += found;
+    // Its next turn comes after those of the others.
+    if (found === BATCH_SIZE) parametersOfAll.push(parameters);
   }
   return removed;
 }
@@ -36,24 +73,29 @@ export const selectOldest = (table: string, column: string, condition = 'true') 
   `(select t.${column} from ${table} t where t.integration_id = i.id and ${condition} order by t.${column} limit 1)`;
 
 /**
- * Lists the integrations that have something older than an age: for each of the others, which may be thousands, a statement would
- * remove nothing. It has no time limit, as what it finds is removed. `oldest` and `age` are SQL.
+ * Lists the integrations that have something older than an age, those first whose oldest should have been removed first: for each of the
+ * others, which may be thousands, a statement would remove nothing. It has no time limit, as what it finds is removed. `oldest` and `age` are SQL.
  */
 export const findOld = (db: Database, oldest: string, age: string): Promise<{ id: string; plan: Plan }[]> =>
   db.transact(
-    (query) => query(`select i.id, i.plan from integrations i where ${oldest} < now() - ${age} order by i.id`, []),
+    (query) =>
+      query(
+        `select i.id, i.plan from integrations i where ${oldest} < now() - ${age} order by ${oldest} + ${age}, i.id`,
+        [],
+      ),
     { isLong: true },
   );
 
 /**
  * Removes sessions that are older than the retention of their integration's plan, with everything that belongs to them, in
  * small transactions. Their counts stay, and so do the first and last times and the highest score of users and courses. Also
- * removes counts by minute, hour, day and week that are too old for any window. Returns how many sessions were removed.
+ * removes counts by minute, hour, day and week that are too old for any window. Returns how many sessions were removed: if there are
+ * any, more may be left.
  */
-export async function pruneSessions(db: Database): Promise<number> {
-  let pruned = 0;
-  for (const { id, plan } of await findOld(db, selectOldest('sessions', 'created_at'), KEPT_BY_PLAN))
-    pruned += await removeBatches(db, PRUNE_SESSIONS, [id, PLANS[plan].retentionDays], MAX_REMOVED);
+export async function pruneSessions(db: Database, hasTime = limitRun()): Promise<number> {
+  const old = await findOld(db, selectOldest('sessions', 'created_at'), KEPT_BY_PLAN);
+  const keys = old.map(({ id, plan }) => [id, PLANS[plan].retentionDays]);
+  const pruned = await removeInTurn(db, [CLOSE_SESSIONS, PRUNE_SESSIONS], keys, hasTime);
   for (const { oldest, age, statement } of OLD_COUNTS)
     for (const { id } of await findOld(db, oldest, age))
       await db.transact((query) => query(statement, [id]), { isLong: true });
@@ -121,11 +163,19 @@ const PRUNE_RULES = `
 const removeOf = (table: string) => `
     delete from ${table} t using old where t.integration_id = old.integration_id and t.session_id = old.id`;
 
+const lockOldSessions = (condition = 'true') => `
+    select integration_id, id, status, created_at, bot_score, user_id, course_id, detection_flags from sessions
+     where integration_id = $1 and created_at < now() - $2::int * interval '1 day' and ${condition}
+     order by created_at limit ${BATCH_SIZE} for update skip locked`;
+
+/** A pipeline may never say that a session ended. The counts stay, and would have it as active for ever. */
+const CLOSE_SESSIONS = `
+  with old as (${lockOldSessions()})
+  update sessions s set status = 'Closed' from old
+   where s.integration_id = old.integration_id and s.id = old.id and old.status = 'Active'`;
+
 const PRUNE_SESSIONS = `
-  with old as (
-    select integration_id, id, created_at, bot_score, user_id, course_id, detection_flags from sessions
-     where integration_id = $1 and created_at < now() - $2::int * interval '1 day'
-     order by created_at limit ${BATCH_SIZE} for update skip locked),
+  with old as (${lockOldSessions("status <> 'Active'")}),
   ended as (
     insert into pruned_ends as p (integration_id, kind, value, first_seen_at, last_seen_at, max_bot_score)
     select integration_id, kind, value, min(created_at), max(created_at), max(bot_score)

@@ -26,9 +26,9 @@ export async function listViews({ db, integration }: DomainContext): Promise<Sav
 }
 
 /**
- * Saves a page with its filters under a name. INVALID_BODY that names `query` if the page's list does not take it, so a view leads
- * nowhere but to a list, or `name` if the page has a view of that name. PLAN_LIMIT_REACHED at 100 views, UNSUPPORTED_OPERATION if it is of
- * a user who was erased.
+ * Saves a page with its filters under a name. INVALID_BODY that names `query` if the page's list does not take it, so a view
+ * leads only to a list, or `name` if the page has a view of that name. PLAN_LIMIT_REACHED at 100 views,
+ * UNSUPPORTED_OPERATION if it is of a user who was erased.
  */
 export async function createView(
   context: Context & RefusalContext,

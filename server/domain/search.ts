@@ -115,8 +115,8 @@ const STATEMENTS: Record<FoundKind, string> = {
 };
 
 /**
- * Finds at most five things of each kind: users by name and email, courses by name and code, all things by how their ids begin,
- * webhooks, alert rules and reports by a part of their name.
+ * Finds at most five things of each kind: users by name and email, courses by name and code, webhooks, alert rules and
+ * reports by a part of their name, all by how their id begins.
  */
 export async function findEverything(
   { db, integration }: DomainContext,

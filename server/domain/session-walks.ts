@@ -235,7 +235,7 @@ export async function readTopSessions(
 
 /**
  * Chooses the statement whose index serves the filters, and lists the parameters of all filters. `isServed`: the index serves all of
- * them, so no row is read in vain.
+ * them, so no row is read for nothing.
  */
 function choose(
   walks: typeof NEWEST_FIRST,

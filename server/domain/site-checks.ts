@@ -13,8 +13,8 @@ interface CheckedSite {
 }
 
 /**
- * Says what a page of an origin may expect that sends with a site key, for staff: the page itself is never told why nothing
- * of it is kept.
+ * Tells staff what happens to batches of a page with this origin and site key: the page itself never learns why nothing is
+ * kept.
  */
 export async function checkSite(
   db: Database,

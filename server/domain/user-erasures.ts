@@ -1,5 +1,6 @@
 import { and, eq, gt, isNotNull, sql } from 'drizzle-orm';
 import { ApiError } from '../../contract/errors';
+import { isPseudonym } from '../../contract/pseudonyms';
 import { REFUSAL_DAYS, type UserErasure } from '../../contract/user-erasures';
 import type { Transaction } from '../../db/client';
 import { userErasures } from '../../db/schema';
@@ -20,9 +21,11 @@ const NOTHING = { sessions: 0, traces: 0, events: 0, deliveries: 0, reports: 0, 
 
 /**
  * Begins the erasure of a user: from its commit on, facts about them are refused. Returns its receipt, or that of the erasure that
- * runs already. An unknown user is erased too, so that nothing becomes known of them.
+ * runs already. An unknown user is erased too, so that nothing becomes known of them. UNSUPPORTED_OPERATION for the id that an erased
+ * user has now.
  */
 export async function requestErasure(context: ErasureContext, { userId }: { userId: string }): Promise<UserErasure> {
+  if (isPseudonym(userId)) throw new ApiError('UNSUPPORTED_OPERATION', 'The user was erased already');
   const integrationId = context.integration.id;
   const { erasureKey } = context.secrets;
   const isRunning = and(

@@ -15,8 +15,8 @@ const REFUSED_PAUSE_MS = 20_000;
 const BUSY_PAUSE_MS = 250;
 
 /**
- * Gives the counts of the user to the pseudonym, all at once, so that every number is right at every moment: nobody has the pseudonym,
- * so rows only change their name. Returns after how many milliseconds to try again, or null if it is done.
+ * Moves the user's counts to the pseudonym at once, so that every number is always right. Nobody else has the pseudonym, so
+ * rows only change their name. Returns after how many milliseconds to try again, or null if it is done.
  */
 export async function moveCounts(db: Database, erasure: RunningErasure): Promise<number | null> {
   try {
@@ -70,7 +70,7 @@ const RENAME_IN_COURSES = `
    where p.integration_id = $1 and p.kind = 'course' and p.value = c.value and p.other = $2`;
 
 const READ_STATE = `
-  select e.are_counts_moved as "isMoved", i.minutes_counted_to is not null as "isRecounting"
+  select e.are_counts_moved as "isMoved", i.minutes_recounted_to is not null as "isRecounting"
     from user_erasures e join integrations i on i.id = e.integration_id
    where e.integration_id = $1 and e.id = $2 for update of e`;
 const READ_USER = 'select name, email, url from users where integration_id = $1 and id = $2 for update';

@@ -82,7 +82,7 @@ const MAX_ID_LENGTH = 256;
 const cutFingerprint = (fingerprint: string) => [...fingerprint].slice(0, SHOWN_FINGERPRINT_LENGTH).join('');
 
 /**
- * Shortens the fingerprint everywhere in the metadata, in keys too, and adds the short form if the metadata has no
+ * Shortens the fingerprint everywhere in the metadata, also within texts and keys, and adds the short form if the metadata has no
  * `deviceFingerprint` (specification: SessionAnomaly).
  */
 function hideFingerprint(
@@ -92,16 +92,28 @@ function hideFingerprint(
 ) {
   const named = metadata && Object.hasOwn(metadata, 'deviceFingerprint') ? metadata.deviceFingerprint : undefined;
   // The metadata's own `deviceFingerprint` is shortened too, even if the fact names none or another one.
-  const secrets = new Set([fingerprint, sessionFingerprint, named].filter((value) => typeof value === 'string'));
+  const secrets = [fingerprint, sessionFingerprint, named]
+    .filter((value) => typeof value === 'string')
+    .filter(({ length }) => length > SHOWN_FINGERPRINT_LENGTH)
+    // One may contain another.
+    .sort((one, other) => other.length - one.length);
   const hidden = cutStrings(metadata, secrets) as Record<string, unknown> | null;
   if (fingerprint === null || named !== undefined) return hidden;
   return { ...hidden, deviceFingerprint: cutFingerprint(fingerprint) };
 }
 
-function cutStrings(value: unknown, secrets: Set<unknown>): unknown {
-  const cut = (text: string) => (secrets.has(text) ? cutFingerprint(text) : text);
-  if (typeof value === 'string') return cut(value);
+function cutStrings(value: unknown, secrets: string[]): unknown {
+  if (typeof value === 'string') return cutWithin(value, secrets);
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((item) => cutStrings(item, secrets));
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [cut(key), cutStrings(item, secrets)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [cutWithin(key, secrets), cutStrings(item, secrets)]),
+  );
+}
+
+function cutWithin(text: string, secrets: string[]): string {
+  if (secrets.includes(text)) return cutFingerprint(text);
+  // A longer one is no id, whose characters may have two units, and to look for it in long texts takes long.
+  const ids = secrets.filter(({ length }) => length <= 2 * MAX_ID_LENGTH);
+  return ids.reduce((rest, id) => rest.replaceAll(id, () => cutFingerprint(id)), text);
 }

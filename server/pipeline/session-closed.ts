@@ -10,6 +10,8 @@ export const sessionClosedFact = defineFact({
     kind: z.literal('sessionClosed'),
     sessionId: factId(),
     closedAt: factTime(),
+    /** The session names somebody, although perhaps nobody who counts. So nobody else is inferred. */
+    isNamed: z.boolean().nullish(),
   }),
   nameKeys(fact, keys) {
     keys.nameSession(fact.sessionId);
@@ -22,7 +24,7 @@ export const sessionClosedFact = defineFact({
     if (fact.closedAt < row.createdAt) throw new FactRefusal('closedAt: is before the session’s start');
     row.closedAt = fact.closedAt;
     // The session may follow from its device to the user of it.
-    if (row.userId === null && row.fingerprint !== null) draft.concern(fact.sessionId, 'closed');
+    if (row.userId === null && row.fingerprint !== null && !fact.isNamed) draft.concern(fact.sessionId, 'closed');
     draft.touch(session);
     settleOutcome(session, draft);
     return 'accepted';

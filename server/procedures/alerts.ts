@@ -8,7 +8,13 @@ import {
   setAlertRuleEnabledInput,
   updateAlertRuleInput,
 } from '../../contract/alert-rules';
-import { alertPageSchema, alertSchema, incidentIdInput, listAlertsInput } from '../../contract/findings';
+import {
+  alertPageSchema,
+  alertSchema,
+  incidentIdInput,
+  listAlertsInput,
+  reopenIncidentInput,
+} from '../../contract/findings';
 import { countAlertsInput, totalSchema } from '../../contract/totals';
 import {
   createAlertRule,
@@ -46,7 +52,7 @@ export const alertsRouter = router({
     .output(alertSchema)
     .mutation(({ ctx, input }) => resolveAlert(ctx.domain, input)),
   reopen: integrationProcedure
-    .input(incidentIdInput)
+    .input(reopenIncidentInput)
     .output(alertSchema)
     .mutation(({ ctx, input }) => reopenAlert(ctx.domain, input)),
 });

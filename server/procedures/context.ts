@@ -3,8 +3,8 @@ import type { VerifiedKey } from '../domain/key-verifier';
 import type { Service } from '../service';
 
 /**
- * The caller: a customer whose key REST has verified, an employee who is signed in to the dashboard (`integrationId` is the
- * integration that they look at), or anybody else, perhaps with the pipeline's token.
+ * The caller: a customer whose key REST has verified, a signed-in member of staff (`integrationId` is the integration that
+ * they look at), or anybody else, perhaps with the pipeline's token.
  */
 export type Caller =
   | { kind: 'api-key'; verified: VerifiedKey }

@@ -7,6 +7,7 @@ import {
   incidentIdInput,
   listAnomaliesInput,
   listFindingsInput,
+  reopenIncidentInput,
   reportPageSchema,
   setFindingRuleInput,
 } from '../../contract/findings';
@@ -47,7 +48,7 @@ export const anomaliesRouter = router({
     .output(anomalySchema)
     .mutation(({ ctx, input }) => resolveAnomaly(ctx.domain, input)),
   reopen: integrationProcedure
-    .input(incidentIdInput)
+    .input(reopenIncidentInput)
     .output(anomalySchema)
     .mutation(({ ctx, input }) => reopenAnomaly(ctx.domain, input)),
   count: integrationProcedure

@@ -102,9 +102,10 @@ export const usersRouter = router({
         tags,
         summary: 'Erase a user',
         description:
-          'Erases the user in the background and answers a receipt; ask for it until its status is `Completed`. Their sessions stay counted under a random id, so every total stays the same. From the answer on, facts that name them are refused for 90 days. Also for users of whom nothing is known.',
+          'Erases the user in the background and answers a receipt; ask for it until its status is `Completed`. Their sessions stay counted under a random id, so every total stays the same. From the answer on, facts that name them are refused for 90 days. Also for users of whom nothing is known. The random id of a user who was erased is refused.',
       },
       scope: 'users:erase',
+      errors: ['UNSUPPORTED_OPERATION'],
     })
     .input(userIdInput)
     .output(userErasureSchema)

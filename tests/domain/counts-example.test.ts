@@ -34,9 +34,9 @@ afterAll(() => database.drop());
 
 const insertSessions = (sessions: ExampleSession[]) => database.db.sql`
   insert into sessions (integration_id, id, created_at, status, page_url, origin, user_agent, user_agent_summary, device_type,
-                        browser, fingerprint, user_id, bot_score, score_bin)
+                        browser, fingerprint, user_id, correlation_confidence, bot_score, score_bin)
   select ${context.integration.id}, s.id, date_trunc('day', now(), 'UTC') - interval '1 day' + s.at::interval, 'Scored', '', '', '', '',
-         'desktop', 'Chrome', s.device, s.user, s.bin / 100.0, s.bin
+         'desktop', 'Chrome', s.device, s.user, 1, s.bin / 100.0, s.bin
     from json_to_recordset(${JSON.stringify(sessions)}::text::json)
       as s(id text, at text, device text, "user" text, bin int)`;
 

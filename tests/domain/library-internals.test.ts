@@ -11,7 +11,7 @@ import { registerTrpcReaches } from './library-internals/trpc-and-zod';
 
 /** Signs of a reach, as far as the text shows one. */
 const REACH =
-  /'next\/dist\/|\._def\b|\._zod\b|\bunstable-|\b_private_|\.parseAsync\s*=|\.parsers\b|\.prototype\b|\b_handle\b|Listener\('secure'|'inngest:als'/;
+  /'next\/dist\/|__NEXT_|\._def\b|\._zod\b|\bunstable-|\b_private_|\.parseAsync\s*=|\.parsers\b|\.prototype\b|\b_handle\b|Listener\('secure'|'inngest:als'/;
 
 describe('reaches into libraries', () => {
   it('are only in files that are named for it', () => {

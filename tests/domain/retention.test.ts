@@ -8,11 +8,20 @@ import { pruneIdempotencyKeys } from '../../server/domain/idempotency-keys';
 import { pruneRateWindows } from '../../server/domain/rate-windows';
 import { BATCH_SIZE, pruneFindings, pruneReviewDraws, pruneSessions } from '../../server/domain/retention';
 import { foldSessionDeltas } from '../../server/domain/rollups';
-import { pruneAnswers, pruneDeliveries, pruneEvents, pruneSubscriptions } from '../../server/webhooks/retention';
+import { sweepDeliveries } from '../../server/webhooks/deliveries';
+import {
+  pruneAnswers,
+  pruneDeliveries,
+  pruneEvents,
+  prunePreviousSecrets,
+  pruneSubscriptions,
+} from '../../server/webhooks/retention';
 import { Customer } from '../support/customer';
 import { waitForLocks } from '../support/database';
 import { closed, correlated, happened, scored, started } from '../support/facts';
+import { countRead, explainStatement } from '../support/plans';
 import { startTestServer, type TestServer } from '../support/server';
+import { recordStatements } from '../support/statements';
 import { TABLE_BOUNDS } from '../support/table-bounds';
 
 const DAY_MS = 86_400_000;
@@ -127,6 +136,18 @@ describe('sessions older than the plan’s retention', () => {
     },
   );
 
+  it('are active no more if nothing said that they ended', async () => {
+    const active = ['a', 'b'].map((id) => started(id, { startedAt: daysAgo(31) }));
+    const customer = await createUnjudged([...active, started('kept', { startedAt: daysAgo(29) })], 'free');
+    const readStats = () => customer.read('/v1/stats');
+    expect(await readStats()).toMatchObject({ activeSessions: 3 });
+    await pruneSessions(server.database.db);
+    expect(await countRows(customer)).toMatchObject({ sessions: 1 });
+    expect(await readStats()).toMatchObject({ activeSessions: 1, totalSessions: 3 });
+    await foldSessionDeltas(server.database.db);
+    expect(await readStats()).toMatchObject({ activeSessions: 1, totalSessions: 3 });
+  });
+
   it('leave their user with an empty list of sessions', async () => {
     const customer = await Customer.create(server, sessionOf('a', 80, 0.9), 'free');
     await pruneSessions(server.database.db);
@@ -144,6 +165,31 @@ describe('sessions older than the plan’s retention', () => {
     expect(await pruneSessions(server.database.db)).toBe(1234);
     expect(await countRows(customer)).toMatchObject({ sessions: 0 });
     expect(await customer.read('/v1/stats')).toMatchObject({ totalSessions: 1234 });
+  });
+
+  it('are removed in turn, those first that are overdue for longest, and no more when the time of a run is over', async () => {
+    const [large, small, late] = await Promise.all([1, 2, 3].map(() => Customer.create(server, [], 'free')));
+    const insert = ({ id }: Customer, count: number, days: number) => server.database.db.sql`
+      insert into sessions (integration_id, id, created_at, status, page_url, origin, user_agent, user_agent_summary, device_type, browser)
+      select ${id}, ${days} || '-' || n, now() - ${days} * interval '1 day', 'Closed', '', '', '', '', 'desktop', 'Chrome'
+        from generate_series(1, ${count}::int) n`;
+    await pruneSessions(server.database.db);
+    await insert(large!, 500, 90);
+    await insert(large!, 600, 70);
+    await insert(small!, 10, 80);
+    await insert(late!, 10, 40);
+    /** Removes so many batches, and answers what is left of each. */
+    const prune = async (batches: number) => {
+      let left = batches;
+      await pruneSessions(server.database.db, () => left-- > 0);
+      const counts = await Promise.all([large!, small!, late!].map(countRows));
+      return counts.map((count) => count!.sessions);
+    };
+    expect(await prune(0)).toEqual([1100, 10, 10]);
+    expect(await prune(1)).toEqual([600, 10, 10]);
+    expect(await prune(1)).toEqual([600, 0, 10]);
+    expect(await prune(2)).toEqual([100, 0, 0]);
+    expect(await prune(1)).toEqual([0, 0, 0]);
   });
 });
 
@@ -315,6 +361,28 @@ describe('answers of receivers', () => {
   });
 });
 
+describe('deliveries beyond the log', () => {
+  it('are removed in turn, and no more when the time of a run is over', async () => {
+    const [large, small] = await Promise.all([1, 2].map(() => Customer.create(server, [], 'free')));
+    const insert = ({ id }: Customer, count: number, days: number) => server.database.db.sql`
+      insert into webhook_deliveries (integration_id, id, subscription_id, status, finished_at)
+      select ${id}, 'dlv-' || n, 'whk', 'Delivered', now() - ${days} * interval '1 day' from generate_series(1, ${count}::int) n`;
+    await pruneDeliveries(server.database.db);
+    await insert(large!, 600, 50);
+    await insert(small!, 10, 40);
+    const prune = async (batches: number) => {
+      let left = batches;
+      await pruneDeliveries(server.database.db, () => left-- > 0);
+      const rows = await server.database.db.sql`
+        select integration_id as id from webhook_deliveries where integration_id in (${large!.id}, ${small!.id})`;
+      return [large!, small!].map((customer) => rows.filter(({ id }) => id === customer.id).length);
+    };
+    expect(await prune(0)).toEqual([600, 10]);
+    expect(await prune(2)).toEqual([100, 0]);
+    expect(await prune(1)).toEqual([0, 0]);
+  });
+});
+
 describe('deleted subscriptions', () => {
   it('are removed after an hour, once the log of deliveries shows nothing of them', async () => {
     const customer = await Customer.create(server, [], 'enterprise');
@@ -330,6 +398,68 @@ describe('deleted subscriptions', () => {
     const left = await sql`select id from webhook_subscriptions where integration_id = ${customer.id} order by id`;
     expect(left.map(({ id }) => id)).toEqual(['fresh', 'live', 'logged']);
   });
+
+  it('are not waited for by deliveries, also if no sweep ran while they were deleted', async () => {
+    const customer = await Customer.create(server, [], 'enterprise');
+    const { sql } = server.database.db;
+    await sql`
+      insert into webhook_subscriptions (integration_id, id, url, event_type, name, enabled, secret_sealed, deleted_at)
+      select ${customer.id}, name, 'https://example.com/', 'BotDetected', '', false, '', now() - minutes * interval '1 minute'
+        from (values ('gone', 61), ('live', null)) s(name, minutes)`;
+    await sql`
+      insert into webhook_deliveries (integration_id, id, subscription_id, next_attempt_at)
+      select ${customer.id}, name, name, now() - interval '1 hour' from (values ('gone'), ('live')) s(name)`;
+    await pruneSubscriptions(server.database.db);
+    const left = await sql`select id, status from webhook_deliveries where integration_id = ${customer.id} order by id`;
+    expect(left).toEqual([
+      { id: 'gone', status: 'PoisonAborted' },
+      { id: 'live', status: 'Pending' },
+    ]);
+  });
+
+  it('have their deliveries ended in small transactions', async () => {
+    const customer = await Customer.create(server, [], 'enterprise');
+    const { sql } = server.database.db;
+    await sql`
+      insert into webhook_subscriptions (integration_id, id, url, event_type, name, enabled, secret_sealed, deleted_at)
+      values (${customer.id}, 'gone', 'https://example.com/', 'BotDetected', '', false, '', now() - interval '2 hours')`;
+    await sql`
+      insert into webhook_deliveries (integration_id, id, subscription_id, next_attempt_at)
+      select ${customer.id}, 'dlv-' || n, 'gone', now() from generate_series(1, ${BATCH_SIZE + 1}::int) n`;
+    await pruneSubscriptions(server.database.db);
+    const transactions = await sql`
+      select status, count(*)::int from webhook_deliveries where integration_id = ${customer.id} group by status, xmin::text order by 2`;
+    expect(transactions).toEqual([1, BATCH_SIZE].map((count) => ({ status: 'PoisonAborted', count })));
+  });
+
+  it('are read by none of the statements that run often, however many there are', async () => {
+    const customer = await Customer.create(server, [], 'enterprise');
+    const { db, log } = server.service;
+    const body = { url: 'https://example.com/', eventType: 'BotDetected', enabled: false };
+    const { id } = (await customer.post('/v1/webhooks', body)).body.data;
+    await db.sql`
+      insert into webhook_subscriptions (integration_id, id, url, event_type, name, enabled, secret_sealed, deleted_at)
+      select ${customer.id}, 'gone-' || n, 'https://example.com/', 'BotDetected', '', false, '', now() - interval '2 hours' from generate_series(1, 30000) n`;
+    await db.sql`insert into webhook_deliveries (integration_id, id, subscription_id, status, finished_at)
+                 select ${customer.id}, 'dlv-' || n, 'gone-' || n, 'Delivered', now() from generate_series(1, 30000) n`;
+    await db.sql`analyze webhook_subscriptions, webhook_deliveries`;
+    const recording = recordStatements(db);
+    await customer.accept(sessionOf('s', 1, 0.9));
+    await customer.get('/v1/webhooks');
+    await customer.post('/v1/webhooks', body);
+    await server.call('PATCH', `/v1/webhooks/${id}`, { key: customer.key, body: { enabled: true } });
+    await sweepDeliveries(db, log);
+    await prunePreviousSecrets(db);
+    const statements = recording.take().filter(({ text }) => /^\s*(select|with) .*webhook_subscriptions/s.test(text));
+    recording.stop();
+    expect(statements.length).toBeGreaterThan(8);
+    for (const statement of statements)
+      for (const plan of ['custom', 'generic'] as const) {
+        const nodes = await explainStatement(db.sql, statement, plan);
+        const reads = nodes.filter((node) => node['Relation Name'] === 'webhook_subscriptions').map(countRead);
+        expect(Math.max(...reads), statement.text).toBeLessThan(100);
+      }
+  });
 });
 
 describe('an integration with more old rows than one run removes', () => {
@@ -338,29 +468,36 @@ describe('an integration with more old rows than one run removes', () => {
       (a, b) => (a.id < b.id ? -1 : 1),
     ) as [Customer, Customer];
     const { db } = server.database;
-    await db.sql`
-      insert into webhook_deliveries (integration_id, id, subscription_id, status, created_at, finished_at)
-      select ${other.id}, 'dlv', 'gone', 'Delivered', t, t from (select now() - interval '31 days') old(t)`;
-    await db.sql`
-      insert into webhook_subscriptions (integration_id, id, url, event_type, name, enabled, secret_sealed, deleted_at)
-      values (${other.id}, 'gone', 'https://example.com/', 'BotDetected', '', false, '', now() - interval '2 hours')`;
-    for (const { id } of [busy, other])
+    for (const { id } of [busy, other]) {
+      await db.sql`
+        insert into webhook_subscriptions (integration_id, id, url, event_type, name, enabled, secret_sealed, deleted_at)
+        values (${id}, 'gone', 'https://example.com/', 'BotDetected', '', false, '', now() - interval '2 hours')`;
       await db.sql`
         insert into domain_events (integration_id, id, type, natural_key, payload, created_at)
-        values (${id}, 'evt', ${EVENT_TYPE_NAMES.at(-1)!}, 'k', '{}', now() - interval '800 days')`;
-    const batch = Array.from({ length: BATCH_SIZE }, () => ({}));
+        select ${id}, type, type, 'k', '{}', now() - interval '800 days'
+          from (values (${EVENT_TYPE_NAMES[0]}), (${EVENT_TYPE_NAMES.at(-1)!})) t(type)`;
+    }
     // Instead of a hundred thousand rows: each batch of the busy integration, and of its events of the first type, is full.
-    const query = (async (statement, parameters) => {
-      const [id, type = EVENT_TYPE_NAMES[0]] = parameters;
-      return id === busy.id && type === EVENT_TYPE_NAMES[0] ? batch : db.query(statement, parameters);
-    }) as Database['query'];
-    for (const prune of [pruneDeliveries, pruneSubscriptions, pruneEvents]) await prune({ ...db, query });
+    const batch = Array.from({ length: BATCH_SIZE }, () => ({}));
+    let full = 0;
+    const fill = (query: Database['query']) =>
+      (async (statement, parameters) => {
+        const [id, type = EVENT_TYPE_NAMES[0]] = parameters;
+        if (id !== busy.id || type !== EVENT_TYPE_NAMES[0]) return query(statement, parameters);
+        full++;
+        return batch;
+      }) as Database['query'];
+    const transact: Database['transact'] = (work, options) =>
+      db.transact((query, commitWith) => work(fill(query), commitWith), options);
+    for (const prune of [pruneSubscriptions, pruneEvents]) await prune({ ...db, transact });
+    expect(full).toBeGreaterThan(400);
     const [left] = await db.sql`
-      select (select count(*)::int from webhook_deliveries where integration_id = ${other.id}) as deliveries,
-             (select count(*)::int from webhook_subscriptions where integration_id = ${other.id}) as subscriptions,
+      select (select count(*)::int from webhook_subscriptions where integration_id = ${other.id}) as subscriptions,
              (select count(*)::int from domain_events where integration_id = ${other.id}) as events,
              (select count(*)::int from domain_events where integration_id = ${busy.id}) as "otherEvents"`;
-    expect(left).toEqual({ deliveries: 0, subscriptions: 0, events: 0, otherEvents: 0 });
+    // The rows of the busy integration that its full batches stand for are left.
+    expect(left).toEqual({ subscriptions: 0, events: 0, otherEvents: 1 });
+    for (const prune of [pruneSubscriptions, pruneEvents]) await prune(db);
   });
 });
 

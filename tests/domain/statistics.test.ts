@@ -44,7 +44,7 @@ it('of the collector’s sessions are updated as batches arrive', async () => {
   const sessionId = `ses_${randomUUID()}`;
   const batch = {
     ...{ integrationId: 'int_1', sessionId, siteId: 'sit_1', mayBegin: true, userAgent: '' },
-    ...{ addressPrefix: null, addressHash: null, country: null, location: null },
+    ...{ addressPrefix: null, country: null, location: null },
     ...{ document: '1', body: Buffer.of(1), lateBody: null },
   };
   const before = await countUpdates('collected_sessions');

@@ -1,4 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { answerCommand, InterruptedError } from '../../server/commands';
 import type { Logger } from '../../server/platform/log';
@@ -336,6 +339,27 @@ describe('staff create', () => {
     expect((await trySignIn(server, { email, password: 'twelve chars' })).status).toBe(401);
     expect((await trySignIn(server, { email, password: 'another password' })).status).toBe(200);
   });
+});
+
+describe('a data directory without a database', () => {
+  it.each(['audit list', 'key revoke --id key_x', 'site list', 'demo session --integration int_x'])(
+    'gets none by `%s`, which could find nothing there',
+    async (command) => {
+      const directory = mkdtempSync(join(tmpdir(), 'commands-'));
+      const DATA_DIR = join(directory, 'data');
+      try {
+        expect(
+          await answerCommand(command.split(' '), { settings: { DATA_DIR }, readPassword: async () => null }),
+        ).toEqual({
+          ...{ code: 1, stdout: '' },
+          stderr: `DATA_DIR: ${DATA_DIR} has no database; run the command with the settings of the server\n`,
+        });
+        expect(readdirSync(directory)).toEqual([]);
+      } finally {
+        rmSync(directory, { recursive: true, force: true });
+      }
+    },
+  );
 });
 
 describe('a database that cannot be used', () => {

@@ -3,6 +3,7 @@ import { unpackBatch, unpackTrace } from '../../server/collector/packing';
 import { createMentionFinder } from '../../server/domain/mentions';
 import { pruneSessions } from '../../server/domain/retention';
 import { eraseReports } from '../../server/reports/erased-reports';
+import { beginReport } from '../../server/reports/jobs';
 import { createPostgresStore } from '../../server/reports/stores/postgres-store';
 import { openPageSite, Tab } from '../support/beacon';
 import { foldCounts } from '../support/count-rows';
@@ -89,6 +90,18 @@ describe('a report', () => {
     expect((await customer.get(`/reports/${id}/download`)).status).toBe(200);
   });
 
+  it('says nothing of the user if its store is not configured any more, also if it was deleted before', async () => {
+    const customer = await createAda();
+    const { sql } = server.database.db;
+    const make = () => makeReport(customer, { template: 'user-evidence', format: 'csv', userId: ADA.id, days: 7 });
+    const [made, deleted] = [await make(), await make()];
+    await sql`update report_jobs set store = 's3' where id in (${made}, ${deleted})`;
+    await sql`update report_jobs set state = 'Deleted' where id = ${deleted}`;
+    await eraseUserFully(customer);
+    const left = await sql`select state, name, parameters from report_jobs where integration_id = ${customer.id}`;
+    expect([...left]).toEqual(Array(2).fill({ state: 'Deleted', name: '', parameters: {} }));
+  });
+
   it('leaves none of its parts if it failed, or waits for another run', async () => {
     const customer = await createAda();
     const { sql } = server.database.db;
@@ -108,6 +121,24 @@ describe('a report', () => {
     const left =
       await sql`select id, state from report_jobs where integration_id = ${customer.id} and state = 'Failed'`;
     expect([...left]).toEqual([{ id: failed, state: 'Failed' }]);
+  });
+
+  it('is not begun again before the parts of its last run are removed, because its own would go with them', async () => {
+    const customer = await createAda();
+    const { db } = server.service;
+    const id = await makeReport(customer, { template: 'sessions', format: 'csv', days: 7 });
+    await db.query(`update report_jobs set state = 'Running', run_id = 'old' where id = $1`, [id]);
+    const run = { integrationId: customer.id, reportId: id, runId: 'new' };
+    const store = createPostgresStore(db);
+    const begun: boolean[] = [];
+    const remove = async () => {
+      await store.remove(run);
+      begun.push(await beginReport(db, run, 'postgres'));
+    };
+    const stores = { current: 'postgres', postgres: { ...store, remove }, s3: null } as const;
+    const user = { ...run, userId: ADA.id, pseudonym: 'erased-1', finder: createMentionFinder(ADA) };
+    await eraseReports({ db, stores }, user, '', async () => {});
+    expect([...begun, await beginReport(db, run, 'postgres')]).toEqual([false, true]);
   });
 
   it('goes if it covers sessions of a user whose short id is all that is known of them', async () => {

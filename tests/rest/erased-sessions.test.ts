@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createCollector } from '../../server/collector/collector';
 import { eraseCollected } from '../../server/collector/erased-sessions';
-import { openPageSite, PAGE_ORIGIN, Tab } from '../support/beacon';
+import { openPageSite, Tab } from '../support/beacon';
 import { Customer } from '../support/customer';
 import { ADA } from '../support/erasures';
 import { startTestServer, type TestServer } from '../support/server';
@@ -23,11 +23,7 @@ it('an erasure leaves the close of a session to be told, if the process died bef
     const log = { ...server.service.log, error: () => {} } as typeof server.service.log;
     const dying = { ...server.service, log, ingester: { ...ingester, ingestFacts } };
     const collector = createCollector({ ...(sendsFacts ? server.service : dying), hasTimers: false });
-    const answer = await collector.collect({
-      ...{ origin: PAGE_ORIGIN, userAgent: 'test', hasPrivacyControl: false, clientAddress: '192.0.2.1', place: null },
-      readBody: async () => Buffer.from(JSON.stringify(tab.make(content))),
-    });
-    if ('answer' in answer) tab.token ??= answer.answer.token;
+    await tab.hand(collector, content);
     await collector.flush();
   };
   const readSession = async () => (await customer.get('/v1/sessions')).body.data[0];

@@ -1,6 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { USER_SORTS, type UserSort } from '../../contract/sorting';
+import { createMentionFinder } from '../../server/domain/mentions';
+import { eraseReports } from '../../server/reports/erased-reports';
+import { beginReport } from '../../server/reports/jobs';
+import { createPostgresStore } from '../../server/reports/stores/postgres-store';
 import { openPageSite, Tab } from '../support/beacon';
 import { foldCounts } from '../support/count-rows';
 import type { Customer } from '../support/customer';
@@ -175,5 +179,51 @@ describe('an erasure', () => {
     await traffic.stop();
     expect(findInDump(await dumpDatabase(server.database.db), TEXTS_OF_ADA)).toEqual([]);
     await expectCountsToFit(customer);
+  });
+
+  it('begins reports again once, however many there are', async () => {
+    const customer = await createAda();
+    const { db } = server.service;
+    const { sql } = server.database.db;
+    const stores = { current: 'postgres', postgres: createPostgresStore(db), s3: null } as const;
+    const parameters = JSON.stringify({ days: 1 });
+    const insert = (id: string, state: string) => sql`
+      insert into report_jobs (integration_id, id, name, template, format, parameters, start_at, end_at, state, expires_at)
+      values (${customer.id}, ${id}, 'Weekly', 'weekly-overview', 'csv', ${parameters}::text::jsonb, now(), now(), ${state},
+              now() + interval '1 day')`;
+    for (const n of Array(21).keys()) await insert(`rep_${n + 10}`, 'Ready');
+    const user = {
+      integrationId: customer.id,
+      userId: ADA.id,
+      pseudonym: 'erased-1',
+      finder: createMentionFinder(ADA),
+    };
+    const after = await eraseReports({ db, stores }, user, '', async () => {});
+    expect(after).toBe('rep_29');
+    await insert('rep_99', 'Queued');
+    expect(await beginReport(db, { integrationId: customer.id, reportId: 'rep_99', runId: 'clean' }, 'postgres')).toBe(
+      true,
+    );
+    await eraseReports({ db, stores }, user, after!, async () => {});
+    const [row] = await sql`
+      select state, run_id as "runId" from report_jobs where integration_id = ${customer.id} and id = 'rep_99'`;
+    expect(row).toEqual({ state: 'Running', runId: 'clean' });
+  });
+
+  it('goes on after the last report that it has read, if their files take long', async () => {
+    const customer = await createAda();
+    const { db } = server.service;
+    const make = () => makeReport(customer, { template: 'sessions', format: 'csv', days: 7 });
+    const [first] = [await make(), await make()].sort();
+    async function* read(): AsyncGenerator<Uint8Array> {
+      await sleep(1_050);
+      yield Buffer.from('nobody');
+    }
+    const stores = { current: 'postgres', postgres: { ...createPostgresStore(db), read }, s3: null } as const;
+    const known = { integrationId: customer.id, userId: ADA.id, pseudonym: 'erased-1' };
+    const user = { ...known, finder: createMentionFinder(ADA) };
+    const after = await eraseReports({ db, stores }, user, '', async () => {});
+    expect(after).toBe(first);
+    expect(await eraseReports({ db, stores }, user, after!, async () => {})).toBeNull();
   });
 });

@@ -232,6 +232,18 @@ describe('the rates', () => {
     expect([at[29]!.recall!.estimate, at[30]!.recall!.estimate]).toEqual([1, 0.923077]);
   });
 
+  it('take notes on a verdict from before the draw for no review, and its session for one that was labelled with the score in sight', async () => {
+    const { people, bots } = await drawDay();
+    const before = people[19]!;
+    await label([before], -1);
+    await judge(before, -1, { at: '2020-01-01T00:00:00Z' });
+    await judge(before, -1);
+    expect((await getRates()).sample.days).toBe(0);
+    for (const id of people.slice(0, 19)) await judge(id, -1);
+    for (const id of bots) await judge(id, 1);
+    expect((await getRates()).sample).toMatchObject({ days: 1, humans: 20, bots: 12, unblinded: 1 });
+  });
+
   it('count no verdict that was taken back, however many there were, and the session waits again', async () => {
     const { people, bots } = await drawDay();
     for (const id of [...people.slice(3), ...bots]) await judge(id, bots.includes(id) ? 1 : -1);

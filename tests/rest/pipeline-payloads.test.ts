@@ -42,16 +42,20 @@ describe('the metadata of an anomaly', () => {
       list: [FINGERPRINT, [FINGERPRINT, { deep: FINGERPRINT, n: 1 }], null, true],
       object: { a: { b: { [FINGERPRINT]: FINGERPRINT } } },
       longer: `${FINGERPRINT}0`,
-      within: `device ${FINGERPRINT}`,
+      within: `Device ${FINGERPRINT} is ${FINGERPRINT}, used by 3`,
+      address: { [`/devices/${FINGERPRINT}?tab=1`]: `fp_${FINGERPRINT}` },
       shorter: FINGERPRINT.slice(0, -1),
       upper: FINGERPRINT.toUpperCase(),
     };
-    const { longer, within, shorter, upper } = metadata;
+    const { shorter, upper } = metadata;
     expect(await tellOne({ metadata })).toEqual({
       deviceFingerprint: '01234567',
       list: ['01234567', ['01234567', { deep: '01234567', n: 1 }], null, true],
       object: { a: { b: { '01234567': '01234567' } } },
-      ...{ longer, within, shorter, upper },
+      longer: '012345670',
+      within: 'Device 01234567 is 01234567, used by 3',
+      address: { '/devices/01234567?tab=1': 'fp_01234567' },
+      ...{ shorter, upper },
     });
   });
 
@@ -76,6 +80,19 @@ describe('the metadata of an anomaly', () => {
     ]);
     const [payload] = await readPayloads('SessionAnomaly');
     expect(payload).toMatchObject({ metadata: { devices: ['01234567', 'fingerpr'], deviceFingerprint: '01234567' } });
+  });
+
+  it('of SharedDevice cuts a fingerprint that contains another one, and one with signs of patterns', async () => {
+    const metadata = { deviceFingerprint: `$&$1.*${FINGERPRINT}`, text: `$&$1.*${FINGERPRINT} or ${FINGERPRINT}` };
+    expect(await tellOne({ metadata })).toEqual({ deviceFingerprint: '$&$1.*01', text: '$&$1.*01 or 01234567' });
+  });
+
+  it('of SharedDevice leaves texts whole in which a short fingerprint or a long text under its name stands', async () => {
+    const long = 'x'.repeat(513);
+    const texts = ['a short one', `${long} and more`];
+    const metadata = { deviceFingerprint: long, texts, copies: ['short', long] };
+    const fields = { deviceFingerprint: 'short', metadata };
+    expect(await tellOne(fields)).toEqual({ deviceFingerprint: 'xxxxxxxx', texts, copies: ['short', 'xxxxxxxx'] });
   });
 
   it('of SharedDevice cuts the fingerprint that it names, if the fact names none or another', async () => {

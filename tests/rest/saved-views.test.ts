@@ -43,6 +43,7 @@ describe('saved views', () => {
   it.each([
     ['alerts', 'Elsewhere', 'severity=high', 'query'],
     ['anomalies', 'Elsewhere', 'status=Closed', 'query'],
+    ['sessions', 'Elsewhere', 'minBotScore=', 'query'],
     ['users', 'By name', '', 'name'],
     ['users', '  By name ', '', 'name'],
     ['users', '', '', 'name'],

@@ -4,7 +4,7 @@ import { listProcedures } from '../../server/rest/trpc-internals';
 import { waitForLocks } from '../support/database';
 import { scoredSession } from '../support/facts';
 import type { TestServer } from '../support/server';
-import { createStaffClient, type StaffClient, startStaffServer } from '../support/staff-client';
+import { createStaffClient, PASSWORD, type StaffClient, startStaffServer } from '../support/staff-client';
 import { hashTenantRows } from '../support/tenant-rows';
 
 let server: TestServer;
@@ -127,6 +127,31 @@ describe('every procedure', () => {
   });
 });
 
+describe('the own account', () => {
+  it('is not signed out, nor gets a password, by a page that was made for another one', async () => {
+    const { id, cookie, query } = await createStaffClient(server, 'analyst');
+    const post = (path: string, madeFor: string, body: object = {}) =>
+      server.call('POST', path, { body, headers: { cookie, origin: server.url, 'x-staff-id': madeFor } });
+    const otherAccount = {
+      message: 'Another account is signed in',
+      data: { code: 'UNAUTHORIZED', httpStatus: 401, field: 'x-staff-id' },
+    };
+    const password = { currentPassword: PASSWORD, newPassword: 'another battery staple' };
+    // More often than the account may guess.
+    for (let n = 0; n < 11; n++) {
+      const answer = await post('/api/auth/password', admin.id, password);
+      expect([answer.status, answer.body.error]).toEqual([401, otherAccount]);
+    }
+    const signOut = await post('/api/auth/sign-out', admin.id);
+    expect([signOut.status, signOut.body.error]).toEqual([401, otherAccount]);
+    expect((await query('staff.me')).status).toBe(200);
+    expect((await post('/api/auth/password', id, { ...password, currentPassword: 'wrong' })).status).toBe(400);
+    expect((await post('/api/auth/sign-out', id)).status).toBe(204);
+    // Nobody is signed in any more.
+    expect((await post('/api/auth/sign-out', id)).status).toBe(204);
+  });
+});
+
 describe('staff', () => {
   it('read and change what belongs to the named integration, and see the domain’s refusals', async () => {
     const list = await viewer.query('sessions.list', {}, of(tenant.id));
@@ -172,6 +197,8 @@ describe('staff', () => {
     const label = await admin.mutate('sessions.label', { sessionId: 'session-1', verdict: 'human' }, of(tenant.id));
     const { labeledAt } = label.body.result.data;
     await admin.mutate('users.confirmDevice', { userId: 'user-1', fingerprint: 'device-1' }, of(tenant.id));
+    // Of the calls of earlier tests.
+    await server.service.usage.flush();
     const before = await hashTenantRows(server.database.db, tenant.id);
     const calls: [string, object][] = [
       ['sessions.get', { sessionId: 'session-1' }],

@@ -368,6 +368,21 @@ describe('a session', () => {
     expect(await isIn(cookie)).toBe(false);
   });
 
+  it('is not prolonged by calls of a page that nobody touches', async () => {
+    const { sql } = server.database.db;
+    const { id, query } = await createStaffClient(server, 'viewer');
+    await sql`update staff_sessions set expires_at = now() + interval '1 hour' where staff_id = ${id}`;
+    const isNearItsEnd = async () => {
+      const [row] =
+        await sql`select expires_at <= now() + interval '1 hour' as "isNear" from staff_sessions where staff_id = ${id}`;
+      return row!.isNear as boolean;
+    };
+    expect((await query('staff.me', undefined, { 'x-unattended': '1' })).status).toBe(200);
+    expect(await isNearItsEnd()).toBe(true);
+    expect((await query('staff.me')).status).toBe(200);
+    expect(await isNearItsEnd()).toBe(false);
+  });
+
   it('lasts 12 hours from its last use, and 14 days at most', async () => {
     const { sql } = server.database.db;
     const { id, cookie } = await createStaffClient(server, 'viewer');

@@ -4,9 +4,11 @@ import { dumpDatabase, findInDump } from '../support/dump';
 import {
   ADA,
   admin,
+  BEN,
   createAda,
   eraseUser,
   eraseUserFully,
+  makeReport,
   makeUserPath,
   RULE_OF_ADA,
   server,
@@ -95,6 +97,23 @@ describe('a user who was erased', () => {
     await waitForReceipt(customer, id);
     const rows = findInDump(await dumpDatabase(server.database.db), TEXTS_OF_ADA);
     expect(rows.filter((row) => row.includes(customer.id))).toEqual([]);
+  });
+
+  it('cannot be erased under the id that they have now, so that reports about all who were erased stay', async () => {
+    const customer = await createAda();
+    await eraseUserFully(customer);
+    await eraseUserFully(customer, BEN.id);
+    const report = await makeReport(customer, { template: 'sessions', format: 'csv', days: 7 });
+    const users: { id: string }[] = await customer.read('/v1/users');
+    const erased = users.map(({ id }) => id).filter((id) => id.startsWith('erased-'));
+    expect(erased).toHaveLength(2);
+    for (const id of erased) {
+      const { status, body } = await eraseUser(customer, id);
+      expect([status, body.error?.code, body.error?.message]).toEqual([
+        ...[400, 'UNSUPPORTED_OPERATION', 'The user was erased already'],
+      ]);
+    }
+    expect((await customer.get(`/reports/${report}/download`)).status).toBe(200);
   });
 
   it('may come back when the refusal is over', async () => {

@@ -121,6 +121,22 @@ describe('an export', () => {
     expect(writing).toMatchObject([{ sessionId: 'w1' }]);
   });
 
+  it('has each of many scores of texts once, also those of one text and those of one time', async () => {
+    const customer = await Customer.create(server);
+    const texts = ['w0', 'w1', 'w2'];
+    const times = Array.from({ length: 67 }, (_, n) => facts.secondsAgo(100 - n));
+    await customer.accept([
+      facts.started('s'),
+      ...times.flatMap((scoredAt) => texts.map((id) => facts.writing(id, 0.2, { browsingSessionId: 's', scoredAt }))),
+      facts.correlated('s', ADA.id, { user: ADA }),
+    ]);
+    const [session] = (await customer.get(makeUserPath(ADA.id, 'export'))).body.data.sessions;
+    const keys = session.writing.map(
+      ({ sessionId, scoredAt }: Record<string, string>) => `${new Date(scoredAt!).toISOString()} ${sessionId}`,
+    );
+    expect(keys).toEqual(times.flatMap((time) => texts.map((id) => `${time} ${id}`)));
+  });
+
   it('has rows as they are stored, and nothing of how they were read', async () => {
     const { data } = (await (await createAda()).get(makeUserPath(ADA.id, 'export'))).body;
     const fieldsOf = ([first]: object[]) => Object.keys(first!).sort().join(' ');

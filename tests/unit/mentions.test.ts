@@ -20,6 +20,13 @@ describe('a mention of a user', () => {
     ['?return=%2Fpeople%2Fada-4711', '?return=%2Fpeople%2F[erased]'],
     ['?return=%252Fpeople%252Fada-4711%2526a', '?return=%252Fpeople%252F[erased]%2526a'],
     ['q=%22Ada%20Lovelace%22 mailto%3Aada%40example.edu', 'q=%22[erased]%22 mailto%3A[erased]'],
+    [
+      'https://sso/login?next=https%3A%2F%2Flms%2Fp%3Fmail%3Dada%2540example.edu',
+      'https://sso/login?next=https%3A%2F%2Flms%2Fp%3Fmail%3D[erased]',
+    ],
+    ['/x?next=%2Fp%3Fn%3DAda%2520Lovelace', '/x?next=%2Fp%3Fn%3D[erased]'],
+    ['/x?next=%2Fp%3Fn%3DAda%2BLovelace', '/x?next=%2Fp%3Fn%3D[erased]'],
+    ['/x?to=%2Fy%3Fto%3D%252Fp%253Fn%253DAda%252520Lovelace', '/x?to=%2Fy%3Fto%3D%252Fp%253Fn%253D[erased]'],
     ['%4Eada-4711 and 50%aada-4711', '%4Eada-4711 and 50%aada-4711'],
     ['nada@example.edu', 'nada@example.edu'],
   ])('in %j leaves %j', (text, left) => {
@@ -42,6 +49,12 @@ describe('a mention of a user', () => {
     expect(short.isIn('Åke Lund is somebody else')).toBe(false);
   });
 
+  it('is not the name that all who were erased have', () => {
+    const erased = createMentionFinder({ id: 'grace-4711', name: 'Erased user', email: null, url: null });
+    expect(erased.isIn({ userName: 'Erased user', message: 'by Erased user' })).toBe(false);
+    expect(erased.patterns).not.toContain('rased user');
+  });
+
   it('is replaced as a whole where a name contains the address or the id', () => {
     const named = createMentionFinder({
       ...{ id: 'ada-4711', name: 'Ada Lovelace (ada-4711), ada@example.edu', email: 'ada@example.edu', url: null },
@@ -61,6 +74,37 @@ describe('a mention of a user', () => {
       'sat next to [erased], who is user [erased]',
     );
     expect(finder.replaceAll({ userName: name, by: 'stu-102934' })).toEqual({ userName: '[erased]', by: '[erased]' });
+  });
+
+  it.each([
+    [null, 'https://lms.example/moodle'],
+    [null, 'https://lms.example/moodle/user/profile.php'],
+    [null, 'https://lms.example/moodle/course/view.php?id=5'],
+    ['lms.example', null],
+    ['moodle/user', null],
+    ['view.php?id', null],
+  ])('by the name %j and the address %j is none of the pages of everybody', (name, url) => {
+    const finder = createMentionFinder({ id: 'maria-1001', name, email: null, url });
+    const pages = [
+      'https://lms.example/moodle/course/view.php?id=5',
+      'https://lms.example/moodle/user/profile.php?id=77',
+    ];
+    expect(finder.replaceAll({ userId: 'ben-4712', pages, pageUrl: pages[0] })).toEqual({
+      ...{ userId: 'ben-4712', pages, pageUrl: pages[0] },
+    });
+    expect(finder.replace('https://lms.example/moodle/people/maria-1001')).toBe(
+      'https://lms.example/moodle/people/[erased]',
+    );
+  });
+
+  it.each([
+    'https://lms.example/cv/Maria-1001',
+    'https://lms.example/people/mg-77',
+    'https://lms.example/user/profile.php?id=77',
+    'https://lms.example/users/~mg/cv',
+  ])('by the address %j, which is that of one person, or by an email address as the name is one', (url) => {
+    const maria = createMentionFinder({ id: 'maria-1001', name: 'maria@example.edu', email: null, url });
+    expect(maria.replace(`see ${url}, maria@example.edu`)).toBe('see [erased], [erased]');
   });
 
   it('is not the id of somebody whose name nobody knows', () => {
@@ -91,6 +135,22 @@ describe('a mention of a user', () => {
   it('is found in capitals and small letters, of Turkish too', () => {
     const ayse = createMentionFinder({ id: 'ayse-77', name: 'Ayşe Işık İlhan', email: null, url: null });
     expect(ayse.replace('İstanbul: AYŞE IŞIK İLHAN, ayşe ışık ilhan')).toBe('İstanbul: [erased], [erased]');
+  });
+
+  it.each([
+    ['山田太郎の不正調査', '[erased]の不正調査'],
+    ['ユーザーada.lovelaceは欠席', 'ユーザー[erased]は欠席'],
+    ['用户ada.lovelace的会话', '用户[erased]的会话'],
+    ['メールada@school.exampleに送信', 'メール[erased]に送信'],
+    ['ada.lovelace는 결석', '[erased]는 결석'],
+    ['ผู้ใช้ada.lovelaceขาด', 'ผู้ใช้[erased]ขาด'],
+    ['éada.lovelace, ada.lovelaceя', 'éada.lovelace, ada.lovelaceя'],
+  ])('in %j, whose language puts no spaces there, leaves %j', (text, left) => {
+    const finder = createMentionFinder({
+      ...{ id: 'ada.lovelace', name: '山田太郎', email: 'ada@school.example', url: null },
+    });
+    expect(finder.replace(text)).toBe(left);
+    expect(finder.isIn({ userId: 'ada.lovelaceさん', studentIds: ['ada.lovelace님'] })).toBe(false);
   });
 
   it('is looked for in capitals and small letters where the database knows the cases of a to z alone', () => {
@@ -129,6 +189,41 @@ describe('a mention of a user', () => {
   });
 });
 
+describe('an id that is a word of the product', () => {
+  const ofBen = {
+    payload: {
+      sessionId: 'ses_1',
+      botScore: 0.93,
+      scoredAt: '2026-01-31T09:34:10.000Z',
+      userId: 'ben-4712',
+      contextId: null,
+    },
+    evidence: [{ flag: 'text-without-keys', state: 'found', measured: 0.8, expected: null, weight: 2.5, moments: [] }],
+    metadata: { trusted: false, signedIn: false },
+    parameters: { courseId: 'course-7', days: 7 },
+  };
+
+  it.each(['sessionId', 'courseId', 'weight', 'trusted', 'text-without-keys'])(
+    'such as %s leaves the data of others as it is',
+    (id) => {
+      const finder = createMentionFinder({ id, name: null, email: null, url: null });
+      expect(finder.replaceAll(ofBen)).toEqual(ofBen);
+      expect(finder.replaceAll({ userId: id })).toEqual({ userId: '[erased]' });
+      const named = createMentionFinder({ id: 'eve-4713', name: id, email: null, url: null });
+      expect(named.replaceAll(ofBen)).toEqual(ofBen);
+    },
+  );
+
+  it('is none in the metadata of anomalies, where it names a field', () => {
+    expect(listMentionedIds({ distanceKm: 1, otherSessionId: 's', userId: 'sessionId' }, 256)).toEqual(['sessionId']);
+  });
+
+  it('is not what a username looks like', () => {
+    const finder = createMentionFinder({ id: 'jsmith', name: null, email: null, url: null });
+    expect(finder.replace('ask jsmith')).toBe('ask [erased]');
+  });
+});
+
 it('what may be the id of a user is a long text anywhere, and a short one or a number only in a field of a user', () => {
   const metadata = {
     week: '7',
@@ -139,5 +234,5 @@ it('what may be the id of a user is a long text anywhere, and a short one or a n
     long: 'x'.repeat(9),
     none: [null, true],
   };
-  expect(listMentionedIds(metadata, 8)).toEqual([...['userId', '7', 'ada-4711', 'students', '8', '9', 'bob-4712']]);
+  expect(listMentionedIds(metadata, 8)).toEqual([...['7', 'ada-4711', 'students', '8', '9', 'bob-4712']]);
 });

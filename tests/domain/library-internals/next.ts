@@ -1,5 +1,6 @@
+import { createRequire } from 'node:module';
 import { expect } from 'vitest';
-import { isRouterState } from '../../../server/next-internals';
+import { ignoreEnvFiles, isRouterState } from '../../../server/next-internals';
 import { describeReaches, readVersion } from './reaches';
 
 export function registerNextReaches(): void {
@@ -14,6 +15,16 @@ export function registerNextReaches(): void {
           for (const state of ['', 'no tree', '%', '[]', '{}', '["",{"a":[]}]', `["${'x'.repeat(50_000)}",{}]`])
             expect([state, await isRouterState(state)]).toEqual([state, false]);
         },
+      'a variable of the environment says that `.env` files were read': async () => {
+        const { processEnv } = createRequire(createRequire(import.meta.url).resolve('next'))('@next/env');
+        try {
+          ignoreEnvFiles();
+          processEnv([{ path: '.env', contents: 'SETTING_OF_A_FILE=1', env: {} }]);
+          expect(process.env.SETTING_OF_A_FILE).toBeUndefined();
+        } finally {
+          for (const name of ['__NEXT_PROCESSED_ENV', 'SETTING_OF_A_FILE']) delete process.env[name];
+        }
+      },
     },
   );
 }

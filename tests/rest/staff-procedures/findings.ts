@@ -106,6 +106,20 @@ export function registerFindingTests(): void {
       expect(await refuse('anomalies.list', { status: 'Closed' })).toBe(400);
     });
 
+    it('are not opened again by somebody who has not seen that a colleague has resolved them', async () => {
+      const analyst = await createStaffClient(server, 'analyst');
+      await server.ingest(theirs.id, [facts.anomaly('a5', { sessionId: 's2' })]);
+      const change = async (act: string, client = admin, seen = {}) =>
+        (await client.mutate(`anomalies.${act}`, { id: 'a5', ...seen }, at(theirs))).body.result?.data;
+      // An earlier try of this test may have resolved it.
+      await change('reopen');
+      await change('acknowledge');
+      const resolved = await change('resolve', analyst);
+      expect(resolved).toMatchObject({ status: 'Resolved', resolvedBy: analyst.email });
+      expect(await change('reopen', admin, { seenStatus: 'Acknowledged' })).toEqual(resolved);
+      expect(await change('reopen', admin, { seenStatus: 'Resolved' })).toMatchObject(UNTOUCHED);
+    });
+
     it('of anomalies name the users and sessions that the metadata name', async () => {
       const metadata = { otherSessionId: 's 1/é', previousUserId: 'user-1', distanceKm: 5 };
       await server.ingest(theirs.id, [facts.anomaly('a4', { sessionId: 's2', metadata, userId: 'nobody' })]);

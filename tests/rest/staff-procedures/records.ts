@@ -51,6 +51,19 @@ export function registerRecordTests(): void {
     });
   });
 
+  describe('more devices than are listed', () => {
+    it('leave the confirmed ones in the list, where they are revoked', async () => {
+      const tenant = await server.createTenant();
+      await admin.mutate('users.confirmDevice', { userId: 'u', fingerprint: 'unused' }, at(tenant));
+      await server.database.db.sql`
+        insert into sessions (integration_id, id, created_at, status, page_url, origin, user_agent, user_agent_summary, device_type, browser, user_id, fingerprint)
+        select ${tenant.id}, 's-' || n, now(), 'Closed', '', '', '', '', 'desktop', 'Chrome', 'u', 'device-' || n from generate_series(1, 201) n`;
+      const devices = await ask('users.listDevices', { userId: 'u' }, tenant);
+      expect(devices).toHaveLength(200);
+      expect(devices.at(-1)).toMatchObject({ fingerprint: 'unused', lastSeenAt: null });
+    });
+  });
+
   describe('the distribution of scores', () => {
     it('counts sessions by effective bin, exactly, folded or not', async () => {
       const { id } = await server.createTenant();
@@ -116,6 +129,19 @@ export function registerRecordTests(): void {
       expect(sent.id).not.toBe(other.id);
       expect(JSON.parse((await ask('deliveries.get', { id: sent.id })).payload).sessionId).toBe('s2');
       expect(await refuse('deliveries.get', { id: other.id })).toBe(404);
+    });
+
+    it('tell of its texts too', async () => {
+      const tenant = await server.createTenant();
+      const body = { url: `${receiver.url}/texts`, eventType: 'WritingSessionScored' };
+      await server.call('POST', '/v1/webhooks', { key: tenant.key, body });
+      await server.ingest(tenant.id, [
+        facts.started('s'),
+        facts.writing('wri_1', 0.9, { browsingSessionId: 's' }),
+        facts.writing('wri_2', 0.9),
+      ]);
+      const sent = await ask('sessions.listDeliveries', { sessionId: 's' }, tenant);
+      expect(sent.map(({ eventType }: { eventType: string }) => eventType)).toEqual(['WritingSessionScored']);
     });
 
     it('of a bot have a link to its page if the region has an address', async () => {

@@ -101,7 +101,7 @@ export const SPANNING: { reason: string; text: RegExp; spans: string[] }[] = [
   {
     reason: 'a sweep ends what can never be sent, for all tenants',
     text: /^with tests as \( select integration_id, id from webhook_deliveries where is_test .* update webhook_deliveries d set status = 'PoisonAborted'/,
-    spans: ['tests/webhook_deliveries', 'held/s'],
+    spans: ['tests/webhook_deliveries', 'held/s/webhook_subscriptions'],
   },
   {
     reason: 'a sweep gives back what dead processes held, for all tenants',
@@ -160,7 +160,7 @@ export const SPANNING: { reason: string; text: RegExp; spans: string[] }[] = [
   },
   {
     reason: 'a job looks for the integrations whose sessions are not counted by minute yet',
-    text: /^select id from integrations where minutes_counted_to is not null/,
+    text: /^select id from integrations where minutes_recounted_to is not null/,
     spans: ['integrations'],
   },
   {

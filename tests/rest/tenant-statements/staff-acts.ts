@@ -85,7 +85,7 @@ export async function lookAfterDeliveries(id: string) {
   await foldSessionDeltas(server.service.db);
   await foldIncidents(server.service.db);
   await foldOutcomes(server.service.db);
-  await server.database.db.sql`update integrations set minutes_counted_to = now() - interval '38 days'`;
+  await server.database.db.sql`update integrations set minutes_recounted_to = now() - interval '38 days'`;
   await prunePreviousSecrets(server.service.db);
   await recountMinutes(server.service.db);
   await pruneSessions(server.service.db);
@@ -182,7 +182,7 @@ async function lookAtEverything(webhookId: string, deliveryId: string) {
   expect(data.length).toBeGreaterThan(0);
   await staff.alerts.acknowledge({ id: data[0]!.id });
   await staff.alerts.resolve({ id: data[0]!.id });
-  await staff.alerts.reopen({ id: data[0]!.id });
+  await staff.alerts.reopen({ id: data[0]!.id, seenStatus: 'Resolved' });
   await staff.alertRules.delete({ id: created.id });
   for (const list of [staff.anomalies.list, staff.alerts.list, staff.reports.list, staff.writing.list]) {
     const { pagination } = await list({ pageSize: 1 });

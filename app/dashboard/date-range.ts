@@ -30,8 +30,8 @@ export function readDateRange(search: URLSearchParams, { nowMs, timeZone }: Cale
 }
 
 /**
- * What is shown as a day: before and after it, in every zone, are years of four digits. A link may say any time, and what is none of
- * these stays as it is, for the API to report.
+ * What is shown as a day: before and after it, in every zone, are years of four digits. A link may say any time; one
+ * outside stays as it is, for the API to report.
  */
 const SHOWN_MS = [Date.parse('1000-01-02T00:00:00Z'), Date.parse('9999-12-30T00:00:00Z')] as const;
 

@@ -11,7 +11,7 @@ function openChannel(): BroadcastChannel {
 /** Tells the other tabs that somebody has signed in or out. */
 export const tellOtherTabs = (): void => openChannel().postMessage(null);
 
-/** Listens for what other tabs tell. Returns how to end that. */
+/** Listens to other tabs. Returns how to end that. */
 export function listenToOtherTabs(listener: () => void): () => void {
   const channel = openChannel();
   channel.addEventListener('message', listener);

@@ -4,6 +4,7 @@ import { createTRPCClient, httpLink } from '@trpc/client';
 import { createTRPCContext } from '@trpc/tanstack-react-query';
 import { type ReactNode, useState } from 'react';
 import type { AppRouter } from '../../server/procedures/router';
+import { isUnattended } from './attendance';
 import { createQueryClient } from './query-client';
 import { useStaff } from './staff';
 
@@ -24,7 +25,15 @@ export function QueriesProvider({ integrationId, children }: { integrationId: st
   const [queryClient] = useState(createQueryClient);
   const [trpcClient] = useState(() =>
     createTRPCClient<AppRouter>({
-      links: [httpLink({ url: '/api/trpc', headers: { 'x-integration-id': integrationId, 'x-staff-id': staff.id } })],
+      links: [
+        httpLink({
+          url: '/api/trpc',
+          headers: () => ({
+            ...{ 'x-integration-id': integrationId, 'x-staff-id': staff.id },
+            ...(isUnattended() && { 'x-unattended': '1' }),
+          }),
+        }),
+      ],
     }),
   );
   return (

@@ -8,7 +8,7 @@ import {
 } from '@tanstack/react-query';
 import { holdsTypedText } from './typed-text';
 
-/** What was read so long ago is shown without reading it again. */
+/** Data younger than this is shown without reading it again. */
 export const FRESH_MS = 30_000;
 const MAX_RETRIES = 2;
 
@@ -57,8 +57,8 @@ const isRefusal = (error: unknown) => {
 };
 
 /**
- * Reads what the server has now. A read that began before would otherwise be shared, and may answer with what was there before. Throws if
- * it fails.
+ * Reads what the server has now. Otherwise a read that began before would be shared, and may answer with the old state.
+ * Throws if it fails.
  */
 export async function readNow<Answer, Failure, Data, Key extends QueryKey>(
   queryClient: QueryClient,

@@ -15,5 +15,9 @@ export function watchTyping(): () => void {
   return () => document.removeEventListener('input', note);
 }
 
+/** A form that stays after it was saved says so while it holds nothing else. */
+const SAVED = 'form[data-draft="false"]';
+
 /** Whether a part of the page has text that somebody has typed into a form, and that is lost with that part. */
-export const holdsTypedText = (part: Node) => [...typed].some((field) => part.contains(field) && field.value !== '');
+export const holdsTypedText = (part: Node) =>
+  [...typed].some((field) => part.contains(field) && field.value !== '' && !field.closest(SAVED));

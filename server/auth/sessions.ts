@@ -46,13 +46,16 @@ const OPEN = `
   select $1, id, now() + ${IDLE} from staff where id = $2 and password_hash = $3 and not disabled for share
   returning 1`;
 
-/** Finds the owner of a token. Returns null if the session has ended or was revoked, or if the account is disabled. */
-export async function findStaff(context: AuthContext, token: string): Promise<Staff | null> {
+/**
+ * Finds the owner of a token. Returns null if the session has ended or was revoked, or if the account is disabled. A use prolongs the
+ * session.
+ */
+export async function findStaff(context: AuthContext, token: string, isUse: boolean): Promise<Staff | null> {
   if (!TOKEN.test(token)) return null;
   const [found] = await context.db.query<Staff & { isDue: boolean }>(FIND, [hashToken(context, token)]);
   if (!found) return null;
   const { isDue, ...staff } = found;
-  if (isDue) await context.db.query(RENEW, [hashToken(context, token)]);
+  if (isUse && isDue) await context.db.query(RENEW, [hashToken(context, token)]);
   return staff;
 }
 

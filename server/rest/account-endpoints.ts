@@ -19,6 +19,7 @@ import {
   refuseFault,
   refuseForeign,
   refuseInput,
+  refuseOtherAccount,
   respond,
 } from './staff-requests';
 
@@ -46,13 +47,15 @@ async function checkSignIn(service: Service, request: Request, access: Access): 
   }
 }
 
-/** Answers `POST /api/auth/sign-out` with 204 and ends the session, if there is one. */
+/** Answers `POST /api/auth/sign-out` with 204 and ends the session, if there is one; 401 if it is of another account than the page. */
 export const answerSignOut = (service: Service, request: Request): Promise<Response> =>
   logAccess(service, request, '/api/auth/sign-out', (access) => endSession(service, request, access));
 
 async function endSession(service: Service, request: Request, access: Access): Promise<Response> {
   if (!isSameOrigin(service, request)) return refuseForeign();
   try {
+    const otherAccount = refuseOtherAccount(request, await findSignedIn(service, request.headers.get('cookie')));
+    if (otherAccount) return otherAccount;
     await closeSession(service, request);
     const headers = { 'cache-control': 'no-store', 'set-cookie': makeCookie(service, '', 0) };
     return new Response(null, { status: 204, headers });
@@ -63,14 +66,16 @@ async function endSession(service: Service, request: Request, access: Access): P
 
 /**
  * Answers `POST /api/auth/password` with `{"currentPassword","newPassword"}` as JSON: 200 with a new session cookie, since all
- * sessions of the account end; 401 without a session, 400 that names the field of a wrong or unfit password, 429 with
- * Retry-After after too many tries, 403 for a request from another host.
+ * sessions of the account end; 401 without a session, or with one of another account than the page, 400 that names the field of a
+ * wrong or unfit password, 429 with Retry-After after too many tries, 403 for a request from another host.
  */
 export const answerPasswordChange = (service: Service, request: Request): Promise<Response> =>
   logAccess(service, request, '/api/auth/password', (access) =>
     answerForm(service, request, access, changePasswordInput, async (input, clientAddress) => {
       const staff = await findSignedIn(service, request.headers.get('cookie'));
       if (!staff) return refuse('UNAUTHORIZED', 'Sign in');
+      const otherAccount = refuseOtherAccount(request, staff);
+      if (otherAccount) return otherAccount;
       access.staffId = staff.id;
       const result = await changePassword(service, staff, input, clientAddress);
       if (result.outcome === 'throttled') return refuseThrottled(result);

@@ -25,7 +25,7 @@ export function findClientAddress(request: IncomingMessage): string {
 
 const isNearby = (address: string) =>
   ipaddr.isValid(address) &&
-  ['loopback', 'private', 'uniqueLocal', 'linkLocal'].includes(ipaddr.process(address).range());
+  ['loopback', 'private', 'carrierGradeNat', 'uniqueLocal', 'linkLocal'].includes(ipaddr.process(address).range());
 
 /** Reads the client's address, grouped as one client. */
 export const readClientAddress = (service: Service, headers: Headers): string =>

@@ -64,8 +64,8 @@ export const readNodeBody = (request: IncomingMessage, maxBytes: number) =>
 
 /**
  * Sends a response. Closes the connection after it if the process is about to end, or if the request's body was not read to
- * its end. A short rest is left to node:http, which reads and drops it: a client that is told to come back should not need a
- * new connection for that.
+ * its end. node:http reads and drops a short rest of the body: a client that must come back should not need a new connection
+ * for that.
  */
 export function sendNodeResponse(
   request: IncomingMessage,

@@ -25,8 +25,8 @@ export function readToken(service: Service, cookies: string | null): string | nu
   return found?.trim().slice(prefix.length) || null;
 }
 
-/** Finds the staff member that a Cookie header signs in; null if there is none. */
-export async function findSignedIn(service: Service, cookies: string | null): Promise<Staff | null> {
+/** Finds the staff member that a Cookie header signs in, or null. Prolongs the session if somebody caused the request (`isUse`). */
+export async function findSignedIn(service: Service, cookies: string | null, isUse = true): Promise<Staff | null> {
   const token = readToken(service, cookies);
-  return token === null ? null : findStaff(service, token);
+  return token === null ? null : findStaff(service, token, isUse);
 }

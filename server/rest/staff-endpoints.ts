@@ -20,6 +20,7 @@ import {
   refuseFault,
   refuseForeign,
   refuseInput,
+  refuseOtherAccount,
   respond,
 } from './staff-requests';
 import { listProcedures } from './trpc-internals';
@@ -30,8 +31,8 @@ const SITE_CHECK_PATH = '/collect/check';
 const MAX_CALL_BYTES = 64 * 1024;
 /** Names the integration that the dashboard shows. */
 const INTEGRATION_HEADER = 'x-integration-id';
-/** Names the account that the page was made for: another tab may have signed in another one since. */
-const ACCOUNT_HEADER = 'x-staff-id';
+/** Says that a timer of the page calls, and nobody is there. */
+const UNATTENDED_HEADER = 'x-unattended';
 
 /**
  * Answers `POST /collect/check` with `{"siteKey","origin"}` as JSON: 200 with why pages of that origin send nothing, or what
@@ -69,13 +70,13 @@ async function answerProcedure(service: Service, request: Request, access: Acces
   if (Object.hasOwn(listProcedures(appRouter), procedurePath)) access.route = procedurePath;
   let caller: Caller = { kind: 'bearer', token: null };
   try {
-    const staff = await findSignedIn(service, request.headers.get('cookie'));
+    const isUse = !request.headers.has(UNATTENDED_HEADER);
+    const staff = await findSignedIn(service, request.headers.get('cookie'), isUse);
     // The cookie alone proves nothing: browsers may send it with a request that another site's page makes.
     if (staff && request.method !== 'GET' && !(isSameOrigin(service, request) && isJson(request)))
       return refuseCall(refuseForeign());
-    const shownTo = request.headers.get(ACCOUNT_HEADER);
-    if (staff && shownTo !== null && shownTo !== staff.id)
-      return refuseCall(refuse('UNAUTHORIZED', 'Another account is signed in', { field: ACCOUNT_HEADER }));
+    const otherAccount = refuseOtherAccount(request, staff);
+    if (otherAccount) return refuseCall(otherAccount);
     const integrationId = request.headers.get(INTEGRATION_HEADER);
     if (staff) access.staffId = staff.id;
     if (staff)

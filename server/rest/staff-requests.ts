@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { ApiError, OUTAGE_MESSAGE } from '../../contract/errors';
+import type { Staff } from '../../contract/staff';
 import { findFaultLevel, isUnavailable } from '../../db/client';
 import type { Service } from '../service';
 import { type Access, beginAccess, endAccess } from './access-log';
@@ -73,6 +74,16 @@ export function refuseInput({ issues }: z.ZodError): Response {
 /** Refuses a request that comes from a page of another host. */
 export const refuseForeign = () =>
   refuse('FORBIDDEN', 'Requests that change something must come from a page of this host');
+
+/** Names the account that the page was made for: another tab may have signed in another one since. */
+const ACCOUNT_HEADER = 'x-staff-id';
+
+/** Refuses a request of a page that was made for another account than the one that is signed in. Null: it is not. */
+export function refuseOtherAccount(request: Request, staff: Staff | null): Response | null {
+  const madeFor = request.headers.get(ACCOUNT_HEADER);
+  if (!staff || madeFor === null || madeFor === staff.id) return null;
+  return refuse('UNAUTHORIZED', 'Another account is signed in', { field: ACCOUNT_HEADER });
+}
 
 /** Sets the request id on the response, which nobody keeps, and writes the request's log line. */
 export async function logAccess(

@@ -59,9 +59,13 @@ async function subscribe(product: Product, key: string, path: string) {
 }
 
 describe('without a running server, a command starts the embedded database and stops it', () => {
-  it('db migrate names the migrations it applied, and none the second time', async () => {
-    const first = await admin('db', 'migrate');
-    expect(first).toEqual({ applied: expect.arrayContaining([expect.stringMatching(/^\d{4}_/)]) });
+  it('db migrate names the migrations it applied, and none the second time; the first says that it made a database', async () => {
+    dataDir = await makeDataDir();
+    const first = await runAdmin(dataDir, ['db', 'migrate', '--json'], settings());
+    expect(JSON.parse(first.stdout)).toEqual({ applied: expect.arrayContaining([expect.stringMatching(/^\d{4}_/)]) });
+    const notice = { level: 'warn', dataDir, msg: 'made a new database; is DATA_DIR that of the server?' };
+    expect(JSON.parse(first.stderr)).toMatchObject(notice);
+    expect(first.code).toBe(0);
     expect(await findPostgres(dataDir)).toBeNull();
     expect(await admin('db', 'migrate')).toEqual({ applied: [] });
     expect(await findPostgres(dataDir)).toBeNull();
@@ -75,7 +79,7 @@ describe('without a running server, a command starts the embedded database and s
   // lifecycle.test.ts has SIGINT.
   it.each(['SIGTERM', 'SIGHUP'] as const)('a command that is interrupted by %s stops it too', async (signal) => {
     const fresh = await makeDataDir();
-    const command = spawnAdmin(fresh, ['integration', 'list'], settings());
+    const command = spawnAdmin(fresh, ['db', 'migrate'], settings());
     await waitUntil(async () => (await findPostgres(fresh)) !== null);
     command.signalGroup(signal);
     expect(await command.endWithin()).toMatchObject({ code: 1, stdout: '', stderr: 'interrupted\n' });

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { appendFile, chown, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { appendFile, chmod, chown, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { readEnv, SettingError } from '../../server/platform/env';
@@ -12,6 +12,7 @@ import { createLogger } from '../../server/platform/log';
 import { prepareRuntime } from '../../server/runtime';
 import { findFreePort } from '../support/ports';
 import {
+  BARE_SERVER,
   type Ended,
   endProducts,
   findPostgres,
@@ -150,7 +151,7 @@ describe('a first start', () => {
 
 it('a start or a command that waits for the recovery of Postgres is given up on a signal, and leaves nothing running', async () => {
   const dataDir = await makeDataDir();
-  expect(await runAdmin(dataDir, ['integration', 'list'])).toMatchObject({ code: 0 });
+  expect(await runAdmin(dataDir, ['db', 'migrate'])).toMatchObject({ code: 0 });
   // A standby that nobody promotes recovers without an end, and without hot_standby takes no connections meanwhile.
   const cluster = join(dataDir, 'postgres');
   const { uid, gid } = await stat(cluster);
@@ -170,9 +171,12 @@ it('a start or a command that waits for the recovery of Postgres is given up on 
 });
 
 describe('the product', () => {
-  it('makes generated files readable only by their owner', async () => {
+  it('makes generated files readable only by their owner, also those of a volume whose group the platform sets', async () => {
     await start(NPM_START);
+    await stop();
     const names = await readdir(dataDir);
+    for (const name of names) await chmod(join(dataDir, name), name === 'postgres' ? 0o2770 : 0o660);
+    await start(NPM_START);
     expect(names).toEqual(expect.arrayContaining(['app-secret', 'pipeline-token', 'postgres-password']));
     for (const name of names) {
       const info = await stat(join(dataDir, name));
@@ -236,6 +240,23 @@ describe('the product', () => {
     );
   });
 
+  it('lets an attempt finish although a request takes all of the time', async () => {
+    receiver.answer = () => sleep(11_000, 200);
+    const { demo, ...product } = await start();
+    const { demoKey: key, integrationId } = demo;
+    const id = await subscribe(product, key, '/last');
+    await openRequest(product, '/v1/webhooks', key);
+    await detectBot(product, integrationId);
+    await waitUntil(() => arrived('/last').length === 1);
+    product.signalGroup('SIGTERM');
+    await expectEnd();
+    const next = await start();
+    const { body } = await next.call('GET', `/v1/webhooks/${id}`, { key });
+    expect(body.data).toMatchObject({ lastDeliveryStatus: 'Delivered' });
+    expect(arrived('/last')).toHaveLength(1);
+    await unsubscribe(next, key, [id]);
+  });
+
   it('ends on Ctrl-C with all its processes and code 0; another region is refused in one line; the next start has all data, sends what a command caused in between, and ends when its terminal is closed', async () => {
     const { demo, ...product } = await start(NPM_START);
     const { demoKey: key, integrationId } = demo;
@@ -264,6 +285,22 @@ describe('the product', () => {
     next.signalGroup('SIGHUP');
     await expectEnd();
   });
+});
+
+it('settings are those of the environment alone: a file `.env`, as the containers have one, changes nothing', async () => {
+  const dataDir = await makeDataDir();
+  const checkout = join(dataDir, '..', 'checkout');
+  await mkdir(checkout);
+  for (const name of await readdir('.'))
+    if (!/^\.(?:env|git|data)/.test(name)) await symlink(resolve(name), join(checkout, name));
+  await writeFile(join(checkout, '.env'), 'PUBLIC_URL_US=https://api.example.com\n');
+  const command = ['sh', '-c', `cd '${checkout}' && ${BARE_SERVER.at(-1)}`];
+  const product = await startProduct(dataDir, { DEMO: '0', WEBHOOK_ALLOW_HOSTS: receiver.host }, command);
+  const page = await fetch(`${product.url}/dashboard`, { redirect: 'manual', headers: { connection: 'close' } });
+  expect([page.status, page.headers.get('strict-transport-security')]).toEqual([307, null]);
+  expect(await product.call('GET', '/ready')).toMatchObject({ status: 200 });
+  product.signalGroup('SIGTERM');
+  expect(await product.endWithin()).toMatchObject({ code: 0 });
 });
 
 describe('an invalid setting', () => {

@@ -222,3 +222,7 @@ export async function settle(page: Page): Promise<void> {
   // idle when they have run.
   await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestIdleCallback(resolve))));
 }
+
+/** Waits until the page has the answers to its changes of labels. What has none is sent again by the page that follows. */
+export const waitForAnswers = (page: Page) =>
+  page.waitForFunction(() => !Object.keys(sessionStorage).some((key) => key.startsWith('unsaved-verdicts:')));

@@ -15,7 +15,8 @@ export function ChangePassword({ isOpen, onClose }: { isOpen: boolean; onClose()
   const { staff } = useStaff();
   const toast = useToast();
   const change = useMutation({
-    mutationFn: (input: { currentPassword: string; newPassword: string }) => postForm('/api/auth/password', input),
+    mutationFn: (input: { currentPassword: string; newPassword: string }) =>
+      postForm('/api/auth/password', input, staff.id),
     onSuccess: () => {
       toast({ text: 'Password changed. Your other sessions have ended.' });
       close();

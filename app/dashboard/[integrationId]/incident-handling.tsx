@@ -1,6 +1,6 @@
 'use client';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import type { Handling, IncidentStatus } from '../../../contract/findings';
 import { Badge, type Tone } from '../components/badge';
 import { Button } from '../components/button';
@@ -34,7 +34,10 @@ function useIncidentChanges(kind: IncidentKind) {
   const queryClient = useQueryClient();
   const toast = useToast();
   const say = (asked: IncidentStatus, words: string) => ({
-    onSuccess: ({ status }: Pick<Handling, 'status'>) => {
+    onSuccess: (incident: { id: string } & Handling) => {
+      const { id, status } = incident;
+      // It may leave the filter of its list. Its panel shows it all the same, without waiting for it.
+      queryClient.setQueryData<unknown>(trpc[kind].get.queryKey({ id }), incident);
       // A colleague was faster, or a key was pressed where the button is off.
       toast({ text: status === asked ? words : `Already ${STATUS_WORDS[status].toLowerCase()}` });
       return queryClient.invalidateQueries({ queryKey: trpc[kind].pathKey() });
@@ -59,6 +62,13 @@ function useIncidentChanges(kind: IncidentKind) {
   return changes[kind];
 }
 
+/** Keeps the incident that the list had last, for the panel: it may leave the list while it is selected. */
+export function useLastListed<Incident extends { id: string }>(listed: Incident | undefined): Incident | undefined {
+  const [last, setLast] = useState(listed);
+  if (listed && listed !== last) setLast(listed);
+  return listed ?? last;
+}
+
 /** The keys that change the selected incident. */
 export function useIncidentShortcuts(kind: IncidentKind, readSelected: () => string | null): Shortcut[] {
   const { canWrite } = useStaff();
@@ -80,17 +90,20 @@ export function IncidentActions({ kind, incident }: { kind: IncidentKind; incide
   const { canWrite } = useStaff();
   const { acknowledge, resolve, reopen } = useIncidentChanges(kind);
   const isBusy = [acknowledge, resolve, reopen].some(({ isPending }) => isPending);
-  const isOff = !canWrite || isBusy;
+  /** A button that has been pressed keeps the focus: `disabled` would take it away. */
+  const act = (change: () => void, isOff: boolean) => ({
+    disabled: !canWrite,
+    'aria-disabled': isBusy || isOff,
+    onClick: () => {
+      if (!isBusy && !isOff) change();
+    },
+  });
   return (
     <div className="mb-4 flex flex-wrap gap-2">
-      <Button disabled={isOff || status !== 'Open'} onClick={() => acknowledge.mutate({ id })}>
-        Acknowledge
-      </Button>
-      <Button disabled={isOff || status === 'Resolved'} onClick={() => resolve.mutate({ id })}>
-        Resolve
-      </Button>
+      <Button {...act(() => acknowledge.mutate({ id }), status !== 'Open')}>Acknowledge</Button>
+      <Button {...act(() => resolve.mutate({ id }), status === 'Resolved')}>Resolve</Button>
       {status !== 'Open' && (
-        <Button kind="quiet" disabled={isOff} onClick={() => reopen.mutate({ id })}>
+        <Button kind="quiet" {...act(() => reopen.mutate({ id, seenStatus: status }), false)}>
           Open again
         </Button>
       )}

@@ -3,6 +3,7 @@ import { useRouter } from 'next/navigation';
 import { type ReactNode, useEffect, useState } from 'react';
 import type { Setup } from '../../../contract/setup';
 import type { TroubledWebhooks } from '../../../contract/webhook-states';
+import { watchAttendance } from '../attendance';
 import { IconButton } from '../components/button';
 import { Sheet } from '../components/dialog';
 import { MenuIcon } from '../components/icons';
@@ -31,6 +32,7 @@ interface ShellProps {
 export function Shell({ integration, integrations, troubled, setup, areLettersOn, children }: ShellProps) {
   const [isMenuOpen, setMenuOpen] = useState(false);
   useStaffWatch();
+  useEffect(watchAttendance, []);
   useEffect(watchTyping, []);
   useEffect(watchTraversals, []);
   const base = `/dashboard/${encodeURIComponent(integration.id)}`;

@@ -1,4 +1,5 @@
 'use client';
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { joinClasses } from '../components/classes';
 import { KeyRound, LogOut, Monitor, Moon, Sun } from '../components/icons';
@@ -7,7 +8,9 @@ import { LetterKeysSwitch, ShortcutsButton } from '../components/shortcuts';
 import { useTimeZone } from '../components/time';
 import { useToast } from '../components/toast';
 import { tellOtherTabs } from '../other-tabs';
+import { postForm } from '../post-form';
 import { savePreference } from '../preference';
+import { isOtherAccount } from '../query-client';
 import { findInitials, useStaff } from '../staff';
 import { readTheme, THEME_COOKIE } from '../theme';
 import { nameZone, TIME_ZONE_COOKIE, UTC } from '../time-zone';
@@ -20,29 +23,28 @@ const CHOICES = [
   { theme: 'dark', name: 'Dark', icon: Moon },
 ] as const;
 
-/**
- * Leaves only when the server has ended the session: on a shared machine somebody would otherwise believe that it has. Returns
- * whether it has.
- */
-async function signOut(staffId: string): Promise<boolean> {
-  const response = await fetch('/api/auth/sign-out', { method: 'POST' }).catch(() => null);
-  if (!response?.ok) return false;
-  forgetUnsaved(window.sessionStorage, staffId);
-  tellOtherTabs();
-  window.location.assign('/sign-in');
-  return true;
-}
-
 /** The signed-in person with their role, the theme, the keys, the password, and sign-out. */
 export function StaffMenu() {
   const { staff } = useStaff();
   const { timeZone } = useTimeZone();
   const [isChanging, setChanging] = useState(false);
   const toast = useToast();
-  const leave = async () => {
-    if (!(await signOut(staff.id)))
-      toast({ text: 'You are still signed in: the server could not be reached.', isError: true });
-  };
+  // Leaves only when the server has ended the session: on a shared machine somebody would otherwise believe that it has.
+  const leaving = useMutation({
+    mutationFn: () => postForm('/api/auth/sign-out', {}, staff.id),
+    meta: { mayRepeat: true },
+    onSuccess() {
+      forgetUnsaved(window.sessionStorage, staff.id);
+      tellOtherTabs();
+      window.location.assign('/sign-in');
+    },
+  });
+  // The menu of a narrow screen may be closed by then, so this is no callback of `mutate`.
+  const leave = () =>
+    leaving.mutateAsync().catch((error) => {
+      if (!isOtherAccount(error))
+        toast({ text: 'You are still signed in: the server could not be reached.', isError: true });
+    });
   return (
     <div className="flex flex-wrap items-center justify-between gap-1">
       <Menu

@@ -13,8 +13,8 @@ import { findCode } from '../query-client';
 import { useStaff } from '../staff';
 
 /**
- * Notices that the page's account is not signed in any more, or has another role: at once if another tab has signed in or out, when the
- * page is shown again, and after a call that the role does not permit.
+ * Notices that the page's account is signed out or has another role: at once if another tab signs in or out, when the page
+ * is shown again, and after a call that the role does not permit.
  */
 export function useStaffWatch(): void {
   const trpc = useTRPC();

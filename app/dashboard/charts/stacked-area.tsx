@@ -68,7 +68,7 @@ export function StackedArea({ buckets, layers, brush, onBrush, height = 220 }: S
             setHovered(at);
             if (dragFrom.current !== null) onBrush(order(dragFrom.current, at));
           }}
-          onPointerUp={() => {
+          onLostPointerCapture={() => {
             dragFrom.current = null;
           }}
           onPointerLeave={() => setHovered(null)}

@@ -110,7 +110,7 @@ function useKeptText() {
   return { keptCount, keepsText };
 }
 
-/** Says why a dialog or its page stays: because of what was typed. */
+/** Says why a dialog or its page stays: because of typed text. */
 const TextNotices = ({ keptCount }: { keptCount: number }) => (
   <>
     <SignedOutNotice />

@@ -11,7 +11,7 @@ const isTyped = ({ current }: Form) => current !== null && holdsTypedText(curren
 /** The forms of the page that ask. */
 const forms = new Set<Form>();
 
-/** Whether the page may be left by what is no link, such as a key. Asks if somebody has typed in a form that asks. */
+/** Whether anything but a link, such as a key, may leave the page. Asks if somebody has typed in a form that asks. */
 export const mayLeave = (): boolean => ![...forms].some(isTyped) || window.confirm(QUESTION);
 
 /**
@@ -29,7 +29,7 @@ export function askOnTraversal(wouldLose: () => boolean, question: string): () =
   return () => window.navigation?.removeEventListener('navigate', ask);
 }
 
-/** The same for what somebody has typed in forms that ask, and in dialogs. */
+/** The same for typed text in forms that ask, and in dialogs. */
 export const watchTraversals = () =>
   askOnTraversal(
     () => [...forms].some(isTyped) || [...document.querySelectorAll('dialog[open]')].some(holdsTypedText),

@@ -3,7 +3,7 @@ import { useSyncExternalStore } from 'react';
 import { nameSignIn, readAbsence, subscribeAbsence } from '../query-client';
 import { useStaff } from '../staff';
 
-/** Says that the account of the page is not signed in any more, on a page that stays because of what was typed. */
+/** Says that the page's account is signed out, on a page that stays because of typed text. */
 export function SignedOutNotice() {
   const { staff } = useStaff();
   const absence = useSyncExternalStore(subscribeAbsence, readAbsence, () => null);

@@ -1,5 +1,5 @@
 'use client';
-import { useSearchParams } from 'next/navigation';
+import { usePathname, useSearchParams } from 'next/navigation';
 import {
   createContext,
   type ReactNode,
@@ -73,10 +73,12 @@ const SELECTED = 'selected';
 
 /**
  * The selected row of a page's list, kept in the URL. Moving the selection adds no history entries. `selected` is the
- * rendered selection; `readSelected` reads the current one, which is ahead when keys are pressed quickly.
+ * rendered selection; `readSelected` reads the current one, which is ahead when keys are pressed quickly. `selectHere` does
+ * nothing once another page is shown, for what can be done from there too.
  */
 export function useSelection() {
   const { params, readQuery, change } = useUrlState();
+  const path = usePathname();
   const readSelected = useCallback(() => readQuery().get(SELECTED), [readQuery]);
   const select = useCallback(
     (key: string | null) => {
@@ -84,5 +86,11 @@ export function useSelection() {
     },
     [readSelected, change],
   );
-  return { selected: params.get(SELECTED), select, readSelected };
+  const selectHere = useCallback(
+    (key: string) => {
+      if (window.location.pathname === path) select(key);
+    },
+    [path, select],
+  );
+  return { selected: params.get(SELECTED), select, selectHere, readSelected };
 }

@@ -76,6 +76,9 @@ export function registerErasingTests(): void {
       const read = async () => (await dashboard.api('GET', '/v1/sessions/of-gone')).body.data;
       await expect.poll(async () => (await read()).userName).toBe('Erased user');
       expect((await dashboard.api('GET', `/v1/users/${ID}`)).status).toBe(404);
+      const again = await dashboard.visit(`/users/${(await read()).userId}`, { role: 'admin' });
+      await again.getByRole('heading', { name: 'Anomalies' }).waitFor();
+      expect(await again.getByRole('button', { name: 'Erase this user' }).count()).toBe(0);
       const after = await dashboard.visit('/settings?tab=audit', { role: 'admin' });
       await after
         .getByText(/^Erasure of a user requested/)

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import postgres from 'postgres';
-import { describe, expect, it } from 'vitest';
-import { settle } from '../../support/dashboard';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { intercept, type Look, settle } from '../../support/dashboard';
 import { anomaly, correlated, secondsAgo, started } from '../../support/facts';
+import { createGate } from '../../support/gate';
 import { dashboard, settings } from './shared-dashboard';
 
 const ingest = async (facts: object[]) => {
@@ -80,6 +81,56 @@ export function registerIncidentTests(): void {
       await expect.poll(() => rows.count()).toBe(2);
       await page.keyboard.press('k');
       await expect.poll(selected).toBe(`ano-1-${id}`);
+    });
+
+    describe.each(['anomalies', 'alerts'] as const)('that leave the filter while they are shown: %s', (kind) => {
+      /** Shows an open one in the list of open ones, whose panel cannot read it until the gate is opened. */
+      async function show(look: Look) {
+        const id = randomUUID();
+        const { integrationId } = dashboard;
+        const sql = postgres(settings.DATABASE_URL!, { max: 1 });
+        if (kind === 'anomalies') await ingest([anomaly(id, { detectedAt: secondsAgo(10) })]);
+        else
+          await sql`insert into alerts (integration_id, id, message, severity, triggered_at)
+                    values (${integrationId}, ${id}, 'Too many', 'high', now())`;
+        await sql.end();
+        const page = await dashboard.visit(`/${kind}?status=Open&selected=${id}`, look);
+        const row = page.locator(`tr[data-row="${id}"]`);
+        await row.waitFor();
+        const panel = (await page.getByRole('complementary').filter({ hasText: 'Acknowledge' }).elementHandle())!;
+        const read = createGate();
+        onTestFinished(read.open);
+        await intercept(page, `**/api/trpc/${kind}.get?*`, (route) => read.opened.then(() => route.continue()));
+        /** The same panel all the time: it was not closed and opened again. */
+        const isOpen = () => panel.evaluate((element) => element.isConnected);
+        return { id, page, row, panel, read, isOpen };
+      }
+
+      it('show at once that they are resolved, and keep the focus', async () => {
+        const { page, row, panel, read, isOpen } = await show({ role: 'analyst' });
+        await page.getByRole('button', { name: 'Resolve', exact: true }).focus();
+        await page.keyboard.press('Enter');
+        await row.waitFor({ state: 'detached' });
+        expect(await isOpen()).toBe(true);
+        expect(await panel.textContent()).toContain('StatusResolved');
+        expect(await panel.evaluate((element) => element.contains(document.activeElement))).toBe(true);
+        read.open();
+        await page.unrouteAll({ behavior: 'wait' });
+      });
+
+      it('stay open until it is read that a colleague has resolved them', async () => {
+        const { id, page, row, panel, read, isOpen } = await show({ role: 'analyst', provokes: /ERR_FAILED/ });
+        expect((await dashboard.change(page.context(), `${kind}.resolve`, { id })).ok()).toBe(true);
+        // After a change without an answer the page reads everything again.
+        await intercept(page, `**/api/trpc/${kind}.acknowledge`, (route) => route.abort());
+        await page.keyboard.press('a');
+        await row.waitFor({ state: 'detached' });
+        expect(await isOpen()).toBe(true);
+        read.open();
+        await expect.poll(() => panel.textContent()).toContain('StatusResolved');
+        expect(await isOpen()).toBe(true);
+        await page.unrouteAll({ behavior: 'wait' });
+      });
     });
 
     it('of a customer are rows of names and values, however long', async () => {

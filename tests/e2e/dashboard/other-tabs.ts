@@ -109,10 +109,34 @@ export function registerOtherTabTests(): void {
       await page.getByRole('button', { name: 'Create rule' }).click();
       const notice = page.getByRole('alert').filter({ hasText: 'Another account is signed in now.' });
       await notice.getByText(`sign out there and in again as ${dashboard.demo.email}`).waitFor();
+      // Nor does the page act on the other one.
+      await page.getByRole('button', MENU).click();
+      const refused = page.waitForResponse('**/api/auth/sign-out');
+      await page.getByRole('button', { name: 'Sign out', exact: true }).click();
+      expect((await refused).status()).toBe(401);
+      expect((await (await dashboard.ask(context, 'staff.me')).json()).result.data.email).toBe(ANA);
       await signIn(context, dashboard.demo);
       await page.getByLabel('Value').fill('18');
       await notice.waitFor({ state: 'detached' });
       expect(await page.getByLabel('Name').inputValue()).toBe('Half a rule of an admin');
+    });
+
+    it('is not kept signed in by a page that nobody touches: its calls say so', async () => {
+      const page = await (await openBrowser(dashboard.demo)).newPage();
+      await page.clock.install();
+      await page.goto(dashboard.base);
+      await settle(page);
+      const waitForCall = (mark: string | undefined) =>
+        page.waitForRequest(
+          (request) => request.url().includes('/api/trpc/') && request.headers()['x-unattended'] === mark,
+        );
+      const unattended = waitForCall('1');
+      await page.clock.fastForward('05:01');
+      await unattended;
+      await page.keyboard.press('Shift');
+      const attended = waitForCall(undefined);
+      await page.clock.fastForward('01:01');
+      await attended;
     });
 
     it('with another role sees what it may do now, and keeps what is typed', async () => {

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { intercept, settle } from '../../support/dashboard';
+import { intercept, settle, waitForAnswers } from '../../support/dashboard';
 import { closed, scored, secondsAgo, started } from '../../support/facts';
 import { createGate } from '../../support/gate';
 import {
@@ -73,6 +73,7 @@ export function registerFewSessionTests(): void {
       await press(page, 'hss');
       await expectCase(page, 'q-3');
       await expect.poll(() => readLabels(id, 'q-0')).toEqual([-1]);
+      await waitForAnswers(page);
       await page.reload();
       await settle(page);
       await expectCase(page, 'q-3');
@@ -201,7 +202,7 @@ export function registerFewSessionTests(): void {
       await dashboard.leave();
     });
 
-    it('labels several again, and says that this replaces their labels', async () => {
+    it('labels several again, and says that this replaces their labels, with all that they said', async () => {
       const page = await openReview(id);
       const ids = (await readQueue(page, id)).slice(0, 3);
       for (const verdict of ['bot', 'human']) {
@@ -209,10 +210,14 @@ export function registerFewSessionTests(): void {
         await page.getByRole('button', { name: `Label as ${verdict} …` }).click();
         const dialog = page.getByRole('alertdialog', { name: `Label 3 sessions as ${verdict}?` });
         if (verdict === 'human') await dialog.getByText('3 sessions of them have a label').waitFor();
+        else await dialog.getByLabel('Notes').fill('a bot');
         await dialog.getByRole('button', { name: `Label 3 as ${verdict}` }).click();
         await page.getByText(`Labelled ${verdict}: 3 sessions`).waitFor();
       }
       expect(await readLabels(id, ...ids)).toEqual([-1, -1, -1]);
+      const notes =
+        await sql`select label_notes as notes from sessions where integration_id = ${id} and id in ${sql(ids)}`;
+      expect([...notes]).toEqual(Array(3).fill({ notes: null }));
     });
 
     it('labels several again that were opened before, are being labelled one by one, or were undone together', async () => {
@@ -244,6 +249,24 @@ export function registerFewSessionTests(): void {
       await expect.poll(() => readLabels(few, 'q-0', 'q-1', 'q-2')).toEqual([-1, -1, -1]);
       await labelTogether('bot');
       await expect.poll(() => readLabels(few, 'q-0', 'q-1', 'q-2')).toEqual([1, 1, 1]);
+    });
+
+    it('undoes by u what was done last: labels of several together, then the one before', async () => {
+      const few = await furnish(5);
+      const page = await openReview(few);
+      await expectCase(page, 'q-0');
+      await page.keyboard.press('b');
+      await expectCase(page, 'q-1');
+      await press(page, 'xjx');
+      await page.getByRole('button', { name: 'Label as human …' }).click();
+      await page.getByRole('button', { name: 'Label 2 as human' }).click();
+      await page.getByText('Labelled human: 2 sessions').waitFor();
+      await expect.poll(() => readLabels(few, 'q-0', 'q-1', 'q-2')).toEqual([1, -1, -1]);
+      await page.keyboard.press('u');
+      await page.getByText('Undone: 2 sessions').waitFor();
+      expect(await readLabels(few, 'q-0', 'q-1', 'q-2')).toEqual([1, null, null]);
+      await page.keyboard.press('u');
+      await expect.poll(() => readLabels(few, 'q-0', 'q-1', 'q-2')).toEqual([null, null, null]);
     });
 
     it('is asked for by its kind and time alone, however many sessions the one before has', async () => {

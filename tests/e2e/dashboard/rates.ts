@@ -1,5 +1,5 @@
 import postgres from 'postgres';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { findLowerBound, findUpperBound } from '../../../server/domain/binomial-interval';
 import { intercept, type Look, settle } from '../../support/dashboard';
 import { createGate } from '../../support/gate';
@@ -30,6 +30,12 @@ async function visit(look: Look = { role: 'admin' }) {
   await settle(page);
   await page.getByRole('heading', { name: 'Error rates' }).waitFor();
   return page;
+}
+
+async function resetThresholds() {
+  const { page } = dashboard;
+  const usual = { mediumAt: 40, botAt: 70 };
+  expect((await dashboard.change(page.context(), 'riskThresholds.update', usual, integrationId)).ok()).toBe(true);
 }
 
 /** Draws and judges all sessions of a day. */
@@ -135,6 +141,75 @@ export function registerRateTests(): void {
       await page.unrouteAll({ behavior: 'wait' });
       await notifications.getByRole('button', { name: 'Undo' }).click();
       await notifications.getByText('bot from 70').waitFor();
+    });
+
+    it('are followed by cut points that were moved while another one was saved: they stay as they were moved', async () => {
+      onTestFinished(resetThresholds);
+      const page = await visit();
+      const answer = createGate();
+      await intercept(page, '**/api/trpc/riskThresholds.update*', (route) =>
+        answer.opened.then(() => route.continue()),
+      );
+      const bot = page.getByRole('spinbutton', { name: 'Bot from' });
+      const save = page.getByRole('button', { name: 'Save thresholds' });
+      const sent = page.waitForRequest('**/api/trpc/riskThresholds.update*');
+      await page.getByRole('spinbutton', { name: 'Medium from' }).fill('45');
+      await save.click();
+      await sent;
+      await bot.fill('85');
+      await bot.blur();
+      answer.open();
+      const notifications = page.getByRole('region', { name: 'Notifications' });
+      await notifications.getByText('Medium from 45, bot from 70').waitFor();
+      expect(await bot.inputValue()).toBe('85');
+      expect(await save.isEnabled()).toBe(true);
+      await page.unrouteAll({ behavior: 'wait' });
+      await save.click();
+      await notifications.getByText('Medium from 45, bot from 85').waitFor();
+    });
+
+    it('are followed by cut points that were moved since others were saved, also when those are moved back', async () => {
+      onTestFinished(resetThresholds);
+      const page = await visit();
+      const [medium, bot] = ['Medium from', 'Bot from'].map((name) => page.getByRole('spinbutton', { name }));
+      const save = page.getByRole('button', { name: 'Save thresholds' });
+      await medium!.fill('45');
+      await save.click();
+      const notifications = page.getByRole('region', { name: 'Notifications' });
+      await notifications.getByText('Medium from 45, bot from 70').waitFor();
+      await bot!.fill('85');
+      await bot!.blur();
+      await notifications.getByRole('button', { name: 'Undo' }).click();
+      await notifications.getByText('Medium from 40, bot from 70').waitFor();
+      expect([await medium!.inputValue(), await bot!.inputValue()]).toEqual(['40', '85']);
+      expect(await save.isEnabled()).toBe(true);
+    });
+
+    it('come of a sample whose size shows as it was saved before it is read again, and stays as it was typed meanwhile', async () => {
+      const page = await visit();
+      const size = page.getByLabel('Sessions a day');
+      const save = page.getByRole('button', { name: 'Save sample' });
+      const [change, read] = [createGate(), createGate()];
+      await intercept(page, '**/api/trpc/errorRates.get*', (route) => read.opened.then(() => route.continue()));
+      await size.fill('50');
+      await save.click();
+      await page.getByText('50 sessions a day are drawn').waitFor();
+      expect(await size.inputValue()).toBe('50');
+      expect(await save.isDisabled()).toBe(true);
+      read.open();
+      await page.unrouteAll({ behavior: 'wait' });
+      await intercept(page, '**/api/trpc/errorRates.setSampleSize*', (route) =>
+        change.opened.then(() => route.continue()),
+      );
+      const sent = page.waitForRequest('**/api/trpc/errorRates.setSampleSize*');
+      await size.fill('100');
+      await save.click();
+      await sent;
+      await size.fill('60');
+      change.open();
+      await page.getByText('100 sessions a day are drawn').waitFor();
+      expect(await size.inputValue()).toBe('60');
+      await expect.poll(() => save.isEnabled()).toBe(true);
     });
 
     it('from all labels say that reviewers chose them', async () => {

@@ -1,5 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
+import { settle } from '../../support/dashboard';
+import { report } from '../../support/facts';
+import { POLL_LIMIT_MS } from '../../support/limits.mjs';
 import { dashboard } from './shared-dashboard';
 
 /** Reports and their schedules. */
@@ -35,6 +39,22 @@ export function registerReportTests(): void {
       await page.getByRole('button', { name: 'Delete report' }).click();
       await page.getByRole('alertdialog').getByRole('button', { name: 'Delete report' }).click();
       await row.waitFor({ state: 'detached' });
+    });
+
+    it('appears while the page is open, also if nobody asked for it there', async ({ onTestFinished }) => {
+      const signedIn = (await dashboard.open({ role: 'viewer' })).context();
+      // A clock that was moved stays moved in its context: a text of the next test could have been spoken meanwhile.
+      const context = await signedIn.browser()!.newContext({ storageState: await signedIn.storageState() });
+      onTestFinished(() => context.close());
+      context.setDefaultTimeout(POLL_LIMIT_MS);
+      const page = await context.newPage();
+      await page.clock.install();
+      await page.goto(`${dashboard.base}/reports`);
+      await settle(page);
+      const reportId = randomUUID();
+      await dashboard.product.ingest(dashboard.integrationId, [report(reportId, { reportName: reportId })]);
+      await page.clock.fastForward(16_000);
+      await page.getByText(reportId).waitFor();
     });
 
     it('is only read by viewers', async () => {

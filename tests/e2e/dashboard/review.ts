@@ -66,6 +66,34 @@ export function registerReviewTests(): void {
       expect(findSelected(page)).toBe(first);
     });
 
+    it('shows a label also if the list was asked for more before, however late the answer comes', async () => {
+      const page = await dashboard.visit('/sessions?label=none');
+      const first = (await listRows(page))[0]!;
+      await page.keyboard.press('j');
+      await expect.poll(() => findSelected(page)).toBe(first);
+      await settle(page);
+      const shown = createGate();
+      await intercept(page, '**/api/trpc/sessions.listSorted?*', async (route) => {
+        const response = await route.fetch();
+        await shown.opened;
+        await route.fulfill({ response });
+      });
+      const asked = page.waitForRequest('**/api/trpc/sessions.listSorted?*');
+      await page.getByRole('button', { name: 'Load more' }).click();
+      await asked;
+      const count = (await listRows(page)).length;
+      // Its history is read when the answer to the label is shown.
+      const labeled = page.waitForRequest('**/api/trpc/sessions.getHistory?*');
+      await page.getByRole('complementary').getByRole('button', { name: 'Bot', exact: true }).click();
+      await labeled;
+      shown.open();
+      await expect.poll(async () => (await listRows(page)).length).toBeGreaterThan(count);
+      expect(await rowOf(page, first).getByText('Labelled bot').count()).toBe(1);
+      await page.unrouteAll({ behavior: 'wait' });
+      await page.keyboard.press('u');
+      await expect.poll(() => readVerdict(first)).toBe(null);
+    });
+
     it('labels what a link has selected, also if the list does not show it', async () => {
       const [{ id }] = (await dashboard.api('GET', '/v1/sessions?pageSize=1')).body.data;
       const page = await dashboard.visit(`/sessions?userId=nobody&selected=${id}`);
@@ -293,6 +321,21 @@ export function registerReviewTests(): void {
       expect(await field.evaluate((element) => element === document.activeElement)).toBe(true);
     });
 
+    it('does not set a score filter again from which the reader went back', async () => {
+      const page = await dashboard.visit('/sessions');
+      const field = page.getByLabel('Score from, 0 to 100');
+      await field.fill('40');
+      await page.keyboard.press('Enter');
+      await page.waitForURL(/\/sessions\?minBotScore=0\.4$/);
+      await settle(page);
+      await page.goBack();
+      await page.waitForURL(/\/sessions$/);
+      await expect.poll(() => field.inputValue()).toBe('');
+      await field.blur();
+      await page.getByLabel('Risk', { exact: true }).selectOption('bot');
+      await page.waitForURL(/\/sessions\?riskLevel=bot$/);
+    });
+
     it('keeps every filter when they are changed faster than the page renders', async () => {
       const page = await dashboard.visit('/sessions');
       const filters: [label: string, value: string][] = [
@@ -354,8 +397,15 @@ export function registerReviewTests(): void {
       await page.getByText(`Medium from 40, bot from ${botAt}`, { exact: true }).waitFor();
       expect(await readLevel(sessionId)).toBe('bot');
       await page.getByText('Move a cut point to see how many sessions change class.').waitFor();
-      await page.getByRole('button', { name: 'Undo' }).click();
-      await expect.poll(() => readLevel(sessionId)).toBe('medium');
+      // Also from another page.
+      const undo = page.getByRole('button', { name: 'Undo' });
+      await undo.hover();
+      await page.keyboard.press('g');
+      await page.keyboard.press('s');
+      await page.waitForURL(/\/sessions$/);
+      await undo.click();
+      await page.getByText('Medium from 40, bot from 70', { exact: true }).waitFor();
+      expect(await readLevel(sessionId)).toBe('medium');
     });
 
     it('keep what somebody else saved meanwhile, also after an undo', async () => {

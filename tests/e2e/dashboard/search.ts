@@ -127,6 +127,24 @@ export function registerSearchTests(): void {
       await find(course.id, course.name, /·|https?:/, `courses/${course.id}`);
     });
 
+    it('opens nothing by an Enter before the results if the search fails', async () => {
+      const page = await dashboard.visit('/overview', { role: 'admin', provokes: /status of 503/ });
+      const isEntered = createGate();
+      await intercept(page, '**/api/trpc/search.find*', (route) =>
+        isEntered.opened.then(() => route.fulfill({ status: 503, body: '{}' })),
+      );
+      await page.keyboard.press('Control+k');
+      await field(page).waitFor();
+      await page.keyboard.type('al');
+      await page.keyboard.press('Enter');
+      isEntered.open();
+      await palette(page).getByText('The search failed.').waitFor();
+      expect(page.url()).toBe(`${dashboard.base}/overview`);
+      // What is shown can be opened.
+      await page.keyboard.press('Enter');
+      await page.waitForURL(`${dashboard.base}/alerts`);
+    });
+
     it('is worked by keyboard: arrows move, Enter opens, also before the results have come', async () => {
       const page = await dashboard.visit('/overview');
       await page.keyboard.press('/');

@@ -1,6 +1,7 @@
 import type { Dialog, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { intercept, settle } from '../../support/dashboard';
+import { intercept, type Look, settle, waitForAnswers } from '../../support/dashboard';
+import { waitUntil } from '../../support/receiver';
 import { dashboard } from './shared-dashboard';
 
 const NOT_CLOSED = 'Not closed: what you have typed is not saved.';
@@ -38,10 +39,7 @@ export function registerTypedTextTests(): void {
       const undone = page.waitForResponse('**/api/trpc/sessions.undoVerdict*');
       await page.keyboard.press('u');
       expect((await undone).status()).toBe(200);
-      await page
-        .getByRole('region', { name: 'Verdicts that are not saved' })
-        .locator(':scope:empty')
-        .waitFor({ state: 'attached' });
+      await waitForAnswers(page);
 
       await dashboard.visit('/settings?tab=api-keys');
       const mint = page.getByRole('dialog', { name: 'Mint a key' });
@@ -226,6 +224,43 @@ export function registerTypedTextTests(): void {
       await dialog.getByRole('button', { name: 'Mint key' }).click();
       await dialog.getByRole('button', { name: 'I have stored it' }).click();
       await page.getByRole('row').filter({ hasText: 'After a pause' }).waitFor();
+    });
+
+    it('keeps the page no longer once it is saved or discarded', async ({ onTestFinished }) => {
+      onTestFinished(() => dashboard.leave());
+      const look: Look = { role: 'admin', provokes: /status of 401/ };
+      const page = await dashboard.visit('/settings?tab=sites', look);
+      const context = page.context();
+      const cookies = await context.cookies();
+      /** The tab was behind another one. */
+      const showAgain = () => page.evaluate(() => void window.dispatchEvent(new Event('visibilitychange')));
+      /** Again and again, because a read that began before the cookies went has its answer. */
+      const expectToLeave = () =>
+        waitUntil(async () => {
+          if (page.url().includes('/sign-in?next=')) return true;
+          await showAgain().catch(() => {});
+          return false;
+        });
+      const origins = page.getByLabel('Origins');
+      const save = page.getByRole('button', { name: 'Save origins' });
+      // The same ones, so that other tests find them.
+      await origins.fill(`${await origins.inputValue()}\n`);
+      await context.clearCookies();
+      await showAgain();
+      await page.getByRole('alert').filter({ hasText: SIGNED_OUT }).waitFor();
+      await context.addCookies(cookies);
+      await save.click();
+      await page.getByText('Origins saved').waitFor();
+      await expect.poll(() => save.isDisabled()).toBe(true);
+      await context.clearCookies();
+      await expectToLeave();
+
+      await context.addCookies(cookies);
+      await dashboard.visit('/settings?tab=thresholds', look);
+      await page.getByRole('spinbutton', { name: 'Bot from' }).fill('77');
+      await page.getByRole('button', { name: 'Reset' }).click();
+      await context.clearCookies();
+      await expectToLeave();
     });
   });
 

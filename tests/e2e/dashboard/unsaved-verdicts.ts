@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PLAIN_HOST } from '../../support/browser.mjs';
 import { intercept, settle } from '../../support/dashboard';
 import { createGate } from '../../support/gate';
@@ -26,12 +26,21 @@ import {
 
 export function registerUnsavedVerdictTests(): void {
   describe('a verdict that is not saved', () => {
-    // Signed in again and with an empty tab, whatever the test before has left.
+    // Signed in, with an empty tab and without a label, whatever the test before has left.
+    beforeEach(async () => {
+      await dashboard.open(ADMIN);
+      await clear(ADA);
+    });
     afterEach(() => dashboard.leave());
 
     it('because the session of staff has expired is kept over the sign-in and sent to its own session', async () => {
       const page = await visit('/sessions', EXPIRES);
+      // A read of these details that is refused would leave for the sign-in before the verdict.
+      const details = ['getTimeline', 'getHistory'].map((name) =>
+        page.waitForResponse(`**/api/trpc/sessions.${name}?*`),
+      );
       await page.keyboard.press('j');
+      await Promise.all(details);
       await expire(page);
       await page.keyboard.press('b');
       // The next session is selected, and its details send the page to the sign-in.
@@ -44,7 +53,6 @@ export function registerUnsavedVerdictTests(): void {
       expect(await Promise.all(IDS.map(readVerdict))).toEqual(['bot', null, null]);
       expect(new URL(page.url()).searchParams.get('selected')).not.toBe(ADA);
       expect(await tray(page).getByRole('listitem').count()).toBe(0);
-      await clear(ADA);
     });
 
     it('says so with the name of the session, and does not replace what somebody has labelled meanwhile', async () => {
@@ -76,7 +84,6 @@ export function registerUnsavedVerdictTests(): void {
       const reasons = ['AutomatedInput', 'AutomationTool'];
       await expect.poll(async () => (await readVerdicts(ADA)).at(-1)).toEqual(['Labeled', 'bot', reasons]);
       await tray(page).getByRole('listitem').waitFor({ state: 'detached' });
-      await clear(ADA);
     });
 
     it('does not replace what a colleague has labelled unseen, by keys, reasons and the undo of a removed label', async () => {
@@ -127,7 +134,6 @@ export function registerUnsavedVerdictTests(): void {
       await label('human');
       await page.getByRole('region', { name: 'Notifications' }).getByRole('button', { name: 'Undo' }).click();
       await expectKept('human');
-      await clear(ADA);
     });
 
     it('because the server did not answer stays on every page, also after a reload, until it is handled', async () => {
@@ -153,7 +159,6 @@ export function registerUnsavedVerdictTests(): void {
       await tray(page).getByRole('button', { name: 'Try again' }).click();
       await expect.poll(() => readVerdict(ADA)).toBe('bot');
       await tray(page).getByRole('listitem').waitFor({ state: 'detached' });
-      await clear(ADA);
     });
 
     it('because there is no network says so at once, and is not sent later by itself', async ({ onTestFinished }) => {
@@ -166,7 +171,6 @@ export function registerUnsavedVerdictTests(): void {
       await tray(page).getByRole('button', { name: 'Try again' }).click();
       await expect.poll(() => readVerdict(ADA)).toBe('bot');
       await tray(page).getByRole('listitem').waitFor({ state: 'detached' });
-      await clear(ADA);
     });
 
     it('because the page was left while it was sent is sent by the next one', async () => {
@@ -180,7 +184,6 @@ export function registerUnsavedVerdictTests(): void {
       await page.reload();
       await page.getByText(`Saved: Bot, ${NAMES[0]}`).waitFor();
       expect(await readVerdict(ADA)).toBe('bot');
-      await clear(ADA);
     });
 
     it('because its answer was lost is not sent twice', async () => {
@@ -198,7 +201,6 @@ export function registerUnsavedVerdictTests(): void {
       await tray(page).getByRole('button', { name: 'Try again' }).click();
       await page.getByText(`Saved: Human, ${NAMES[0]}`).waitFor();
       expect(await readVerdicts(ADA)).toEqual(before);
-      await clear(ADA);
     });
 
     it('and waits for an earlier one of its session is asked about before the page is left', async () => {
@@ -218,7 +220,40 @@ export function registerUnsavedVerdictTests(): void {
       expect(await asksBeforeLeaving()).toBe(false);
       await page.unrouteAll({ behavior: 'wait' });
       await tray(page).getByRole('listitem').waitFor({ state: 'detached' });
-      await clear(ADA);
+    });
+
+    it('and was a removal is undone by forgetting it, without another label', async () => {
+      await call('POST', `/v1/sessions/${ADA}/label`, { verdict: 'bot', notes: 'kept' });
+      const page = await visit(`/sessions/${ADA}`, { role: 'admin', provokes: /status of 400|ERR_FAILED/ });
+      const before = await readVerdicts(ADA);
+      await intercept(page, '**/api/trpc/sessions.removeLabel*', (route) => route.abort());
+      await page.getByRole('button', { name: 'Remove label' }).click();
+      await tray(page).getByText('The server could not be reached.').waitFor();
+      await page.getByRole('button', { name: 'Bot', exact: true, pressed: true }).waitFor();
+      await page.getByRole('region', { name: 'Notifications' }).getByRole('button', { name: 'Undo' }).click();
+      await tray(page).getByRole('listitem').waitFor({ state: 'detached' });
+      // Nothing is on its way either: the next page would send it.
+      await page.reload();
+      await settle(page);
+      await page.waitForLoadState('networkidle');
+      expect(await tray(page).getByRole('listitem').count()).toBe(0);
+      expect(await readVerdicts(ADA)).toEqual(before);
+      expect(await readLabel(ADA)).toMatchObject({ verdict: 'bot', notes: 'kept' });
+    });
+
+    it('and was a removal whose answer was lost is undone by labelling again', async () => {
+      await call('POST', `/v1/sessions/${ADA}/label`, { verdict: 'bot', notes: 'kept' });
+      const page = await visit(`/sessions/${ADA}`, { role: 'admin', provokes: /ERR_FAILED/ });
+      await intercept(page, '**/api/trpc/sessions.removeLabel*', async (route) => {
+        await route.fetch();
+        await route.abort();
+      });
+      await page.getByRole('button', { name: 'Remove label' }).click();
+      await tray(page).getByText('The server could not be reached.').waitFor();
+      await page.getByRole('button', { name: 'Bot', exact: true, pressed: false }).waitFor();
+      await page.getByRole('region', { name: 'Notifications' }).getByRole('button', { name: 'Undo' }).click();
+      await expect.poll(() => readLabel(ADA)).toMatchObject({ verdict: 'bot', notes: 'kept' });
+      await tray(page).getByRole('listitem').waitFor({ state: 'detached' });
     });
 
     it('can be discarded', async () => {
@@ -248,9 +283,6 @@ export function registerUnsavedVerdictTests(): void {
       expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('BUTTON');
       await page.keyboard.press('b');
       await expect.poll(() => readVerdict(ADA)).toBe('bot');
-      await dashboard.leave();
-      await dashboard.open(ADMIN);
-      await clear(ADA);
     });
   });
 }

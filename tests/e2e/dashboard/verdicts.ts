@@ -48,6 +48,35 @@ export function registerVerdictTests(): void {
       ]);
     });
 
+    it('are undone from the strip on another page, whose address stays', async () => {
+      const page = await visit('/sessions');
+      for (const pressed of 'jb') await page.keyboard.press(pressed);
+      await expect.poll(() => readVerdict(ADA)).toBe('bot');
+      for (const pressed of 'gu') await page.keyboard.press(pressed);
+      await page.waitForURL(/\/users$/);
+      await settle(page);
+      await strip(page).getByRole('button', { name: 'Undo' }).click();
+      await expect.poll(() => readVerdict(ADA)).toBe(null);
+      expect(new URL(page.url()).search).toBe('');
+    });
+
+    it('are undone with the key on any page that shows the strip', async () => {
+      const page = await visit('/sessions');
+      for (const pressed of 'jb') await page.keyboard.press(pressed);
+      await expect.poll(() => readVerdict(ADA)).toBe('bot');
+      await expect.poll(() => new URL(page.url()).searchParams.get('selected')).toBe(BLAISE);
+      await page.keyboard.press('o');
+      await page.waitForURL(`**/sessions/${BLAISE}*`);
+      await settle(page);
+      await strip(page).getByText(`Labelled bot: ${NAMES[0]}`).waitFor();
+      await page.keyboard.press('u');
+      await expect.poll(() => readVerdict(ADA)).toBe(null);
+      await strip(page).getByRole('button').first().waitFor({ state: 'detached' });
+      await page.keyboard.press('u');
+      await page.getByText('Nothing to undo').waitFor();
+      expect(new URL(page.url()).pathname).toMatch(/\/sessions\/blaise$/);
+    });
+
     it('are shown as undone, however late the answer to an earlier read comes', async () => {
       const page = await visit('/sessions');
       const row = page.locator(`tbody a[href*="/sessions/${ADA}"]`).first();

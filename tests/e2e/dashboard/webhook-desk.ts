@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createRandom, makeSessionFacts } from '../../../server/demo/session-facts';
+import { intercept } from '../../support/dashboard';
 import { createGate } from '../../support/gate';
 import { waitUntil } from '../../support/receiver';
 import { dashboard, receiver } from './shared-dashboard';
@@ -154,6 +155,43 @@ export function registerWebhookDeskTests(): void {
       await page.getByText('The receiver says that this address is gone (410).').waitFor();
       // The strip of attempts says which part is which.
       expect(await page.getByText('Failed', { exact: true }).count()).toBeGreaterThan(0);
+    });
+
+    it('shows what became of a delivery also after later ones have pushed it beyond what the log has loaded', async () => {
+      const id = await subscribe('/healthy');
+      const page = await dashboard.visit(`/webhooks/${id}`);
+      const log = { newest: 160, status: 'Pending' };
+      const idOf = (n: number) => `dlv_${String(n).padStart(32, '0')}`;
+      const makeDelivery = (n: number) => ({
+        ...{ id: idOf(n), subscriptionId: id, eventId: null, eventType: 'BotDetected', test: false },
+        ...{ status: log.status, failureClass: null, attempts: 1, resends: 0, createdAt: new Date().toISOString() },
+        ...{ nextAttemptAt: null, finishedAt: null },
+      });
+      await intercept(page, '**/api/trpc/deliveries.list?*', (route) => {
+        const { cursor } = JSON.parse(new URL(route.request().url()).searchParams.get('input')!);
+        const first = cursor ? Number(cursor) : log.newest;
+        const size = Math.min(first, 50);
+        const pagination = { hasMore: first > size, limit: 50, ...(first > size && { nextCursor: `${first - size}` }) };
+        const data = { data: Array.from({ length: size }, (_, n) => makeDelivery(first - n)), pagination };
+        return route.fulfill({ json: { result: { data } } });
+      });
+      const rows = page.getByRole('table', { name: 'Deliveries' });
+      const last = rows.locator(`tr[data-row="${idOf(111)}"]`);
+      await last.getByText('Pending').waitFor();
+      Object.assign(log, { newest: 161, status: 'Delivered' });
+      await rows
+        .locator(`tr[data-row="${idOf(161)}"]`)
+        .getByText('Delivered')
+        .waitFor();
+      await last.getByText('Delivered').waitFor();
+      // The rest of its page, and the page after it, when somebody asks for more.
+      const count = () => rows.locator('tbody tr').count();
+      expect(await count()).toBe(51);
+      for (const more of [100, 150, 161]) {
+        await page.getByRole('button', { name: 'Load more' }).click();
+        await expect.poll(count).toBe(more);
+      }
+      expect(await page.getByRole('button', { name: 'Load more' }).count()).toBe(0);
     });
 
     it('shows what the receiver answered as text, what was wrong and what to do', async () => {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createRandom, makeSessionFacts } from '../../../server/demo/session-facts';
@@ -170,8 +171,9 @@ export function registerWebhookTests(): void {
     });
 
     it('explains that three failed deliveries in a row disabled it; enabled and resent, the delivery arrives', async () => {
-      const { id, secret } = await subscribe('/broken');
-      broken.add('/broken');
+      const path = `/broken/${randomUUID()}`;
+      const { id, secret } = await subscribe(path);
+      broken.add(path);
       const page = await dashboard.visit(`/webhooks/${id}`);
       await page.evaluate(() => Object.assign(window, { isSamePage: true }));
       await sendBot();
@@ -183,7 +185,7 @@ export function registerWebhookTests(): void {
         .waitFor({ timeout: SIX_ATTEMPTS_MS });
       await expect.poll(() => logged(page, 'Failed after six attempts', '5xx').count()).toBe(3);
       expect(await page.evaluate(() => 'isSamePage' in window)).toBe(true);
-      expect(arrived('/broken')).toHaveLength(18);
+      expect(arrived(path)).toHaveLength(18);
       expect((await dashboard.api('GET', `/v1/webhooks/${id}`)).body.data).toMatchObject({
         enabled: false,
         disabledReason: 'auto:consecutive-failures',
@@ -193,7 +195,7 @@ export function registerWebhookTests(): void {
       const oldest = logged(page, 'Failed after six attempts').last();
       await oldest.click();
       await page.getByText('The webhook is disabled: enable it first.').waitFor();
-      broken.delete('/broken');
+      broken.delete(path);
       // Read in the same task, before the change is sent.
       const stays = await page.getByRole('switch', { name: 'Enabled' }).evaluate((control: HTMLInputElement) => {
         control.click();
@@ -201,10 +203,12 @@ export function registerWebhookTests(): void {
       });
       expect(stays).toBe(true);
       await page.getByText('Enabled. What waited is sent now.').waitFor();
+      // A banner that goes later would move the button.
+      expect(await page.getByText('was disabled by failures').count()).toBe(0);
       await page.getByRole('button', { name: 'Resend' }).click();
       await logged(page, 'Delivered', 'resent 1×').waitFor();
-      const [again] = arrived('/broken').slice(18);
-      const [first] = arrived('/broken');
+      const [again] = arrived(path).slice(18);
+      const [first] = arrived(path);
       expectSigned(again!, secret);
       expect([again!.body, again!.headers['x-webhook-delivery-id']]).toEqual([
         first!.body,

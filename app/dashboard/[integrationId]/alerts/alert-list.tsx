@@ -14,7 +14,7 @@ import { listRows, PAGES, refreshEvery } from '../../list-pages';
 import { REFRESH_MS } from '../../new-rows';
 import { useTRPC } from '../../queries';
 import { showInstant } from '../../time-zone';
-import { IncidentBadge, StatusFilter, useIncidentShortcuts } from '../incident-handling';
+import { IncidentBadge, StatusFilter, useIncidentShortcuts, useLastListed } from '../incident-handling';
 import { readAlertFilters } from './alert-filters';
 import { AlertPanel } from './alert-panel';
 
@@ -74,7 +74,14 @@ export function AlertList({ base }: { base: string }) {
   const list = listRows(query);
   const listed = list.rows?.find(({ id }) => id === selected);
   const isElsewhere = selected !== null && list.rows !== undefined && listed === undefined;
-  const elsewhere = useQuery(trpc.alerts.get.queryOptions({ id: selected ?? '' }, { enabled: isElsewhere }));
+  const last = useLastListed(listed);
+  const elsewhere = useQuery(
+    trpc.alerts.get.queryOptions(
+      { id: selected ?? '' },
+      // Otherwise the panel would close while it is read, and lose the focus.
+      { enabled: isElsewhere, placeholderData: last?.id === selected ? last : undefined },
+    ),
+  );
   const alert = listed ?? (isElsewhere ? elsewhere.data : undefined);
   const set = (param: string, value: string | null) => change({ [param]: value, selected: null });
   // All alerts of the list are of the rule, if it is filtered by one.

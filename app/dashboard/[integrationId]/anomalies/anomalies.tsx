@@ -17,7 +17,7 @@ import { useSelection, useUrlState } from '../../components/url-state';
 import { listRows, PAGES, refreshEvery } from '../../list-pages';
 import { REFRESH_MS } from '../../new-rows';
 import { useTRPC } from '../../queries';
-import { IncidentBadge, useIncidentShortcuts } from '../incident-handling';
+import { IncidentBadge, useIncidentShortcuts, useLastListed } from '../incident-handling';
 import { ANOMALY_FILTER_NAMES, readAnomalyFilters } from './anomaly-filters';
 import { AnomalyPanel } from './anomaly-panel';
 import { nameAnomaly, sayAnomaly } from './anomaly-words';
@@ -109,7 +109,14 @@ export function Anomalies() {
   const list = listRows(query);
   const listed = list.rows?.find(({ id }) => id === selected);
   const isElsewhere = selected !== null && list.rows !== undefined && listed === undefined;
-  const elsewhere = useQuery(trpc.anomalies.get.queryOptions({ id: selected ?? '' }, { enabled: isElsewhere }));
+  const last = useLastListed(listed);
+  const elsewhere = useQuery(
+    trpc.anomalies.get.queryOptions(
+      { id: selected ?? '' },
+      // Otherwise the panel would close while it is read, and lose the focus.
+      { enabled: isElsewhere, placeholderData: last?.id === selected ? last : undefined },
+    ),
+  );
   const anomaly = listed ?? (isElsewhere ? elsewhere.data : undefined);
   const shortcuts = useIncidentShortcuts('anomalies', readSelected);
   const isFiltered = [...ANOMALY_FILTER_NAMES.keys()].some((param) => params.has(param));

@@ -50,13 +50,13 @@ interface PaletteProps {
   onClose(): void;
 }
 
-/** Finds users, sessions, courses, devices and more, saved views and pages. Remembers nothing of what was asked. */
+/** Finds users, sessions, courses, devices and more, saved views and pages. Remembers no query. */
 export function Palette({ base, text, onText, onClose }: PaletteProps) {
   const router = useRouter();
   const id = useId();
   const [active, setActive] = useState(0);
   const { results, isSettled, error } = useResults(text.trim());
-  /** Enter came before the results of what was typed. */
+  /** Enter came before the results of the query. */
   const [isEntered, setEntered] = useState(false);
   const at = Math.min(active, results.length - 1);
 
@@ -71,8 +71,9 @@ export function Palette({ base, text, onText, onClose }: PaletteProps) {
   useEffect(() => {
     if (!isEntered || !isSettled) return;
     setEntered(false);
-    open(results[0]);
-  }, [isEntered, isSettled, results, open]);
+    // What was asked for is not among the pages that show all the same.
+    if (!error) open(results[0]);
+  }, [isEntered, isSettled, error, results, open]);
   useEffect(() => {
     if (at >= 0) document.getElementById(`${id}-${at}`)?.scrollIntoView({ block: 'nearest' });
   }, [id, at]);

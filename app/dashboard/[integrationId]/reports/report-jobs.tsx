@@ -8,12 +8,13 @@ import { joinClasses, TRUNCATED } from '../../components/classes';
 import { Count } from '../../components/count';
 import { type Column, DataTable } from '../../components/data-table';
 import { Time } from '../../components/time';
+import { REFRESH_MS } from '../../new-rows';
 import { useTRPC } from '../../queries';
 import { describeError } from '../../query-client';
 import { useStaff } from '../../staff';
 import { describeContent } from './report-words';
 
-const REFRESH_MS = 2_000;
+const UNFINISHED_REFRESH_MS = 2_000;
 const TONES: Record<ReportJob['state'], Tone> = {
   Queued: 'neutral',
   Running: 'accent',
@@ -25,15 +26,15 @@ const TONES: Record<ReportJob['state'], Tone> = {
 const isUnfinished = ({ state }: ReportJob) => state !== 'Failed';
 
 /**
- * Reads the reports that are not ready, again and again while one of them is being made. When one is done, reads the list of
- * reports again.
+ * Reads the reports that are not ready, again and again, and more often while one of them is being made. When one is done, reads the
+ * list of reports again.
  */
 function useReportJobs() {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
   const query = useQuery(
     trpc.reports.jobs.queryOptions(undefined, {
-      refetchInterval: ({ state }) => (state.data?.some(isUnfinished) ? REFRESH_MS : false),
+      refetchInterval: ({ state }) => (state.data?.some(isUnfinished) ? UNFINISHED_REFRESH_MS : REFRESH_MS),
     }),
   );
   const unfinished = query.data?.filter(isUnfinished).length ?? 0;

@@ -16,7 +16,8 @@ import { RoleNote } from '../../components/role-note';
 import { EmptyState } from '../../components/states';
 import { Time } from '../../components/time';
 import { useSelection } from '../../components/url-state';
-import { listRows, PAGES } from '../../list-pages';
+import { listRows, PAGES, refreshEvery } from '../../list-pages';
+import { REFRESH_MS } from '../../new-rows';
 import { useTRPC } from '../../queries';
 import { useStaff } from '../../staff';
 import { ReportJobs } from './report-jobs';
@@ -107,7 +108,9 @@ export function Reports() {
   const { selected, select, readSelected } = useSelection();
   const [isRequesting, setRequesting] = useState(false);
   const [asked, ask] = useState<{ id: string; name: string } | null>(null);
-  const query = useInfiniteQuery(trpc.reports.list.infiniteQueryOptions({}, PAGES));
+  const query = useInfiniteQuery(
+    trpc.reports.list.infiniteQueryOptions({}, { ...PAGES, refetchInterval: refreshEvery(REFRESH_MS) }),
+  );
   const list = listRows(query);
   const report = list.rows?.find(({ id }) => id === selected);
   const templates = useQuery(trpc.reports.templates.queryOptions()).data;

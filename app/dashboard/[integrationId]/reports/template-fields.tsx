@@ -55,7 +55,7 @@ const CONTROLS: Record<ParameterName, (props: FieldProps) => React.ReactNode> = 
   ),
 };
 
-/** The controls of what a template asks for. */
+/** The controls of a template's parameters. */
 export function TemplateFields({ template, error }: { template: ReportTemplateEntry | undefined; error: unknown }) {
   return template?.parameters.map(({ name, isRequired }) => {
     const Control = CONTROLS[name];

@@ -91,9 +91,9 @@ export function resumeSkipped(progress: ReviewProgress): ReviewProgress {
 }
 
 /**
- * Notes what was decided anywhere since the queue was opened, by this reviewer too: on another page, say. A verdict that this page has
- * noted stays, because what is told may be older. The current session stays current, so that nobody's keys meet another session than
- * the one they see. Returns the same progress if nothing is new.
+ * Notes what was decided anywhere since the queue was opened, by this reviewer too: on another page, say. A verdict that
+ * this page has noted stays, because the news may be older. The current session stays current, so that nobody's keys meet
+ * another session than the one they see. Returns the same progress if nothing is new.
  */
 export function noteVerdicts(
   progress: ReviewProgress,

@@ -155,9 +155,9 @@ function Desk({ review, progress, scoring, onReopen }: DeskProps) {
       <div ref={caseBox} className="min-w-0 scroll-mt-4 max-lg:pb-16">
         {selection && (
           <BulkBar
-            sessions={sessions
-              .map(({ id }, place) => ({ id, label: readSession(place)?.label ?? null }))
-              .filter(({ id }) => selection.chosen.has(id))}
+            sessions={sessions.flatMap(({ id }, place) =>
+              selection.chosen.has(id) ? { id, label: readSession(place)?.label ?? null } : [],
+            )}
             labeling={labeling}
             onClear={selection.clear}
             onLabeled={(ids, verdict) => act((before) => decideMany(before, ids, verdict))}

@@ -87,8 +87,12 @@ export function useReview(first: ReviewQueue | null) {
     const next = kept ?? (first && (isShown || !opened) ? startReview(first) : null);
     // Next follows the address from its first effect on, which comes after this one. An address that it has not seen would stay
     // without its page when the reader goes back to it.
-    if (next) queueMicrotask(() => enter(next, true));
-    else void open(readQueueChoice(readQuery()), true);
+    if (next) {
+      // An answer to an earlier choice that comes later must not replace it.
+      asked.current++;
+      setError(null);
+      queueMicrotask(() => enter(next, true));
+    } else void open(readQueueChoice(readQuery()), true);
   }, [opened, first, integrationId, enter, open, readQuery]);
 
   const openedAt = progress?.openedAt;
@@ -96,7 +100,7 @@ export function useReview(first: ReviewQueue | null) {
     if (openedAt === undefined) return;
     let sinceMs = Date.parse(openedAt);
     const ask = async () => {
-      // What is told while a verdict or an undo is on its way may be older than it.
+      // News that arrives while a verdict or an undo is in flight may be older than it.
       if (document.hidden || queryClient.isMutating() > 0) return;
       const asked = latest.current;
       const since = new Date(sinceMs).toISOString();

@@ -22,7 +22,7 @@ type Chosen = Pick<Session, 'id' | 'label'>;
 
 interface BulkBarProps {
   sessions: readonly Chosen[];
-  labeling: Pick<ReturnType<typeof useLabeling>, 'enqueue' | 'findSeenTime'>;
+  labeling: Pick<ReturnType<typeof useLabeling>, 'enqueue' | 'findSeenTime' | 'noteBulk'>;
   onClear(): void;
   onLabeled?: (ids: string[], verdict: Verdict) => void;
   onUndone?: (ids: string[]) => void;
@@ -73,7 +73,8 @@ interface BulkDialogProps {
 }
 
 function BulkDialog({ verdict, sessions, onClose, onConfirm }: BulkDialogProps) {
-  const [details, setDetails] = useState<VerdictDetails>({});
+  // What is left empty replaces what a label said: notes for one verdict would stand under the other.
+  const [details, setDetails] = useState<VerdictDetails>({ confidence: null, reasons: [], notes: null });
   const labeled = sessions.filter(({ label }) => label !== null).length;
   return (
     <ConfirmDialog
@@ -159,7 +160,10 @@ function useBulkLabeling({ labeling, onLabeled, onUndone }: Omit<BulkBarProps, '
         onLabeled?.(ids, verdict);
         await refresh(ids);
         if (labeled.length > 0)
-          toast({ text: `Labelled ${verdict}: ${sessionsOf(labeled.length)}`, undo: () => void undo(labeled) });
+          toast({
+            text: `Labelled ${verdict}: ${sessionsOf(labeled.length)}`,
+            undo: labeling.noteBulk(ids, () => void undo(labeled)),
+          });
       },
     );
   const failures: ReactNode = failed.length > 0 && (

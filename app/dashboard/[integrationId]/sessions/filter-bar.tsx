@@ -105,6 +105,8 @@ function ScoreInput({ name, param, hint, value, onSet }: ScoreInputProps) {
   const shown = value === null ? '' : showScoreBound(value);
   const commit = () => {
     if (typed !== null && typed !== shown) onSet(writeScoreBound(param, typed));
+    // Else it would be set once more when the field is left, although the reader has gone back.
+    setTyped(null);
   };
   return (
     <Input
@@ -116,10 +118,7 @@ function ScoreInput({ name, param, hint, value, onSet }: ScoreInputProps) {
       className="w-18"
       value={typed ?? shown}
       onChange={({ target }) => setTyped(target.value)}
-      onBlur={() => {
-        commit();
-        setTyped(null);
-      }}
+      onBlur={commit}
       onKeyDown={({ key }) => key === 'Enter' && commit()}
     />
   );

@@ -27,10 +27,14 @@ interface Desk {
     seen: SeenLabel,
     send: (change: VerdictChange) => Promise<Result>,
   ): Promise<Result>;
+  /** Forgets a change that is not saved. */
+  discard(change: VerdictChange): void;
   isFull(): boolean;
   /** Counts the changes that wait for an earlier one of their session. They are not kept yet, so leaving the page asks first. */
   countWaiting(by: 1 | -1): void;
   offerReasons(last: LastVerdict | null): void;
+  /** Undoes the verdict for which reasons are offered, on whatever page it was given. Returns false if there is none. */
+  undoOffered(): boolean;
   /** Shows what the server kept of the verdict just given. Null: it refused the verdict. */
   updateReasons(id: string, reasons: LastVerdict['reasons'] | null): void;
   explain(explained: Explained): void;
@@ -75,8 +79,8 @@ function describeFailure(error: unknown): Pick<UnsavedVerdict, 'state' | 'messag
 }
 
 /**
- * What pages share for labelling: the reasons for the last verdict, the form for them, and the tray of what is not saved. What the
- * tab kept over a sign-in is sent to the session for which it was decided.
+ * Shared by pages for labelling: the reasons for the last verdict, the form for them, and the tray of unsaved changes. What
+ * the tab kept over a sign-in is sent to the session for which it was decided.
  */
 export function LabelingDesk({ children }: { children: ReactNode }) {
   const { integrationId } = useParams<{ integrationId: string }>();
@@ -194,11 +198,16 @@ export function LabelingDesk({ children }: { children: ReactNode }) {
   }, [isReviewing]);
   const desk: Desk = {
     submit,
+    discard: (change) => keep(list.current.filter((one) => one.change !== change)),
     isFull: () => list.current.length >= MAX_UNSAVED,
     countWaiting: (by) => {
       waitingCount.current += by;
     },
     offerReasons: setLast,
+    undoOffered() {
+      last?.undo();
+      return last !== null;
+    },
     updateReasons: (id, reasons) => setLast((shown) => (shown?.id !== id ? shown : reasons && { ...shown, reasons })),
     explain: setExplained,
   };

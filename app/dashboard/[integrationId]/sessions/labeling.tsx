@@ -1,7 +1,6 @@
 'use client';
-import { type InfiniteData, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRef } from 'react';
-import type { Page } from '../../../../contract/pagination';
 import type { SessionHistory } from '../../../../contract/session-history';
 import type { Session, SetVerdict, Verdict } from '../../../../contract/sessions';
 import { shortenId } from '../../components/copying';
@@ -10,10 +9,9 @@ import { useTRPC } from '../../queries';
 import { readNow } from '../../query-client';
 import { useStaff } from '../../staff';
 import { isSignedOut, KEPT, useLabelingDesk } from './labeling-desk';
-import { createChangeId, MAX_UNSAVED } from './unsaved-verdicts';
+import { holdInLists, showInLists } from './session-lists';
+import { createChangeId, MAX_UNSAVED, type VerdictChange } from './unsaved-verdicts';
 import type { VerdictDetails } from './verdict-details';
-
-type Sessions = InfiniteData<Page<Session>>;
 
 /** A label that this page has set, with the details that followed it. */
 interface Step {
@@ -42,10 +40,10 @@ interface LabelingOptions {
 }
 
 /**
- * Labels sessions. `label` sets the verdict and the given details, and keeps the other details of the label. The change shows at
- * once in every list and on the session's page, is reverted if the server refuses it, and then stays in the tray of what is not
- * saved. No label of a colleague is replaced unseen. `undo` takes back the last label with the details that followed it. Afterwards
- * the session is fetched again, because the API decides its class.
+ * Labels sessions. `label` sets the verdict and the given details, and keeps the other details of the label. The change
+ * shows at once in every list and on the session's page. If the server refuses it, it is reverted and stays in the tray of
+ * unsaved changes. No label of a colleague is replaced unseen. `undo` takes back the last label with the details that
+ * followed it. Afterwards the session is fetched again, because the API decides its class.
  */
 export function useLabeling({ onUndo, onRefused }: LabelingOptions = {}) {
   const trpc = useTRPC();
@@ -58,6 +56,8 @@ export function useLabeling({ onUndo, onRefused }: LabelingOptions = {}) {
   const removing = useMutation(trpc.sessions.removeLabel.mutationOptions(KEPT));
   /** The latest last. */
   const steps = useRef<Step[]>([]);
+  /** The last labels of several sessions together, and how many steps there were before. */
+  const latestBulk = useRef<{ steps: number; undo(): void } | null>(null);
   const queues = useRef(new Map<string, Promise<void>>());
   /**
    * The server's time of a label, by session and by the time that this page shows for it. The two differ while a label is being
@@ -66,8 +66,8 @@ export function useLabeling({ onUndo, onRefused }: LabelingOptions = {}) {
   const serverTimes = useRef(new Map<string, string | null>());
 
   /**
-   * Sends a change of one or several sessions after the earlier ones of each, because an undo names the label that it undoes, and a label
-   * names the one that the reviewer saw.
+   * Sends a change of one or several sessions after each session's earlier ones: an undo names the label that it undoes, and
+   * a label names the one that the reviewer saw.
    */
   const enqueue = <Result,>(sessionIds: string[], send: () => Promise<Result>): Promise<Result> => {
     desk.countWaiting(1);
@@ -80,18 +80,11 @@ export function useLabeling({ onUndo, onRefused }: LabelingOptions = {}) {
     return sent;
   };
 
+  const listKeys = [trpc.sessions.list, trpc.sessions.listSorted, trpc.users.listSessions].map((list) =>
+    list.pathKey(),
+  );
   const show = (session: Session) => {
-    const replace = (rows: Session[]) => rows.map((row) => (row.id === session.id ? session : row));
-    for (const queryKey of [
-      trpc.sessions.list.pathKey(),
-      trpc.sessions.listSorted.pathKey(),
-      trpc.users.listSessions.pathKey(),
-    ])
-      queryClient.setQueriesData<Sessions>(
-        { queryKey },
-        // The first page alone, which is read to know what is new, shows nothing.
-        (data) => data?.pages && { ...data, pages: data.pages.map((page) => ({ ...page, data: replace(page.data) })) },
-      );
+    showInLists(queryClient, listKeys, session);
     queryClient.setQueryData(trpc.sessions.get.queryKey({ sessionId: session.id }), session);
   };
   const read = (sessionId: string) => readNow(queryClient, trpc.sessions.get.queryOptions({ sessionId }));
@@ -111,18 +104,23 @@ export function useLabeling({ onUndo, onRefused }: LabelingOptions = {}) {
     const last = queues.current.get(before.id);
     const isLatest = () => queues.current.get(before.id) === last;
     let shown = after;
+    const release = holdInLists(queryClient, listKeys, () => (isLatest() ? shown : null));
     try {
-      await sending;
-    } catch (error) {
-      shown = before;
-      if (isLatest()) show(before);
-      // Any further read would leave for the sign-in.
-      if (isSignedOut(error)) return;
+      try {
+        await sending;
+      } catch (error) {
+        shown = before;
+        if (isLatest()) show(before);
+        // Any further read would leave for the sign-in.
+        if (isSignedOut(error)) return;
+      }
+      if (!isLatest()) return;
+      shown = await read(before.id).catch(() => shown);
+      if (!isLatest()) return;
+      show(shown);
+    } finally {
+      void release();
     }
-    if (!isLatest()) return;
-    const result = await read(before.id).catch(() => shown);
-    if (!isLatest()) return;
-    show(result);
     const { getTimeline, getHistory } = trpc.sessions;
     void queryClient.invalidateQueries({ queryKey: getTimeline.queryKey({ sessionId: before.id }) });
     void queryClient.invalidateQueries({ queryKey: getHistory.queryKey({ sessionId: before.id }) });
@@ -261,25 +259,62 @@ export function useLabeling({ onUndo, onRefused }: LabelingOptions = {}) {
     const reasons = findReasons(queryClient.getQueryData(trpc.sessions.getHistory.queryKey({ sessionId })));
     for (const step of steps.current) if (step.before.id === sessionId) step.isUndoable = false;
     desk.offerReasons(null);
+    let refused: VerdictChange | null = null;
     const send = async () => {
       const seen = lookAt(session);
       const input = { sessionId, labeledAt: seen.seenLabeledAt ?? removed.labeledAt };
-      await desk.submit({ kind: 'remove', input }, seen, () => removing.mutateAsync(input));
+      const change: VerdictChange = { kind: 'remove', input };
+      await desk
+        .submit(change, seen, () => removing.mutateAsync(input))
+        .catch((error) => {
+          refused = change;
+          throw error;
+        });
     };
     void apply(session, { ...session, label: null }, send);
     const { verdict, confidence, notes } = removed;
-    toast({
-      text: `Label removed: ${nameOf(session)}`,
+    const undoRemoval = async () => {
+      if (refused) {
+        desk.discard(refused);
+        // It may have come through all the same, or was sent again since.
+        const now = await read(sessionId).catch(() => null);
+        if (now?.label !== null) return;
+      }
       // A reviewer who undoes has seen no label but the one that they removed.
-      undo: () => label({ ...findShown(session), label: null }, verdict, { confidence, notes, reasons }),
-    });
+      label({ ...findShown(session), label: null }, verdict, { confidence, notes, reasons });
+    };
+    toast({ text: `Label removed: ${nameOf(session)}`, undo: () => void undoRemoval() });
     return true;
   };
 
-  const undo = () => {
-    const step = steps.current.findLast(({ isUndoable }) => isUndoable);
-    if (step) undoStep(step);
-    else toast({ text: 'Nothing to undo' });
+  /** Notes that several sessions were labelled together. Returns what undoes that once, which is also what `undo` does next. */
+  const noteBulk = (sessionIds: string[], undoBulk: () => void): (() => void) => {
+    for (const step of steps.current) if (sessionIds.includes(step.before.id)) step.isUndoable = false;
+    desk.offerReasons(null);
+    let isUndone = false;
+    const bulk = {
+      steps: steps.current.length,
+      undo() {
+        if (isUndone) return;
+        isUndone = true;
+        if (latestBulk.current === bulk) latestBulk.current = null;
+        undoBulk();
+      },
+    };
+    latestBulk.current = bulk;
+    return bulk.undo;
   };
-  return { label, explain, removeLabel, undo, enqueue, findSeenTime, canWrite };
+
+  /**
+   * Undoes the last label, or the labels that the last several sessions got together. If this page has set none, the one of the
+   * page before that is still offered.
+   */
+  const undo = () => {
+    const place = steps.current.findLastIndex(({ isUndoable }) => isUndoable);
+    const bulk = latestBulk.current;
+    if (bulk && place < bulk.steps) bulk.undo();
+    else if (place >= 0) undoStep(steps.current[place]!);
+    else if (!desk.undoOffered()) toast({ text: 'Nothing to undo' });
+  };
+  return { label, explain, removeLabel, undo, noteBulk, enqueue, findSeenTime, canWrite };
 }

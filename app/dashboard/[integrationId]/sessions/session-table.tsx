@@ -27,8 +27,8 @@ export function SessionTable({ filters, base, empty }: SessionTableProps) {
   const router = useRouter();
   const trpc = useTRPC();
   const { timeZone } = useTimeZone();
-  const { selected, select, readSelected } = useSelection();
-  const labeling = useLabeling({ onUndo: ({ id }) => select(id) });
+  const { selected, select, selectHere, readSelected } = useSelection();
+  const labeling = useLabeling({ onUndo: ({ id }) => selectHere(id) });
   const query = useInfiniteQuery(trpc.sessions.list.infiniteQueryOptions(filters, PAGES));
   const list = listRows(query);
   const review = (verdict: Verdict) => () => {

@@ -49,8 +49,8 @@ export function Sessions() {
     trpc.sessions.listSorted.infiniteQueryKey(filters),
     sorting.current === 'newest',
   );
-  const { selected, select, readSelected } = useSelection();
-  const labeling = useLabeling({ onUndo: ({ id }) => select(id) });
+  const { selected, select, selectHere, readSelected } = useSelection();
+  const labeling = useLabeling({ onUndo: ({ id }) => selectHere(id) });
   const selection = useRowSelection(rows?.map(({ id }) => id) ?? []);
 
   const loadMore = () => {

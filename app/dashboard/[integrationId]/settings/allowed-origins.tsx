@@ -46,7 +46,7 @@ export function OriginsForm({ allowedOrigins }: { allowedOrigins: string[] }) {
     if (draft) save.mutate({ allowedOrigins: draft.text.split(/\s+/).filter(Boolean), replaced: draft.replaced });
   };
   return (
-    <form onSubmit={submit} className="space-y-3">
+    <form data-draft={draft !== null} onSubmit={submit} className="space-y-3">
       <Field
         label="Origins"
         hint="Scheme, host and port, one per line, without patterns. Nothing is kept from pages elsewhere; without any origin nothing is collected."
@@ -58,6 +58,8 @@ export function OriginsForm({ allowedOrigins }: { allowedOrigins: string[] }) {
           spellCheck={false}
           className="w-full font-mono text-xs"
           disabled={!isAdmin}
+          // What is saved replaces the draft.
+          readOnly={save.isPending}
           value={draft?.text ?? allowedOrigins.join('\n')}
           onChange={({ target }) =>
             setDraft((before) => ({ text: target.value, replaced: before?.replaced ?? allowedOrigins }))

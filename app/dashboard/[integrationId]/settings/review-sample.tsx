@@ -22,14 +22,17 @@ export function ReviewSampleForm({ sampleSize, waiting }: { sampleSize: number; 
   const toast = useToast();
   const { isAdmin } = useStaff();
   const [typed, setTyped] = useState<string | null>(null);
+  const queryKey = trpc.errorRates.get.queryKey();
   const change = useMutation(
     trpc.errorRates.setSampleSize.mutationOptions({
-      onSuccess: ({ sampleSize: stored }) => {
+      onSuccess: ({ sampleSize: stored }, { sampleSize: sent }) => {
         toast({
           text: stored === 0 ? 'No more sessions are drawn' : `${countWords(stored, 'session')} a day are drawn`,
         });
-        setTyped(null);
-        return queryClient.invalidateQueries({ queryKey: trpc.errorRates.get.queryKey() });
+        queryClient.setQueryData(queryKey, (rates) => rates && { ...rates, sampleSize: stored });
+        // What was typed while it was on its way is not saved.
+        setTyped((now) => (now === String(sent) ? null : now));
+        return queryClient.invalidateQueries({ queryKey });
       },
     }),
   );
@@ -37,6 +40,7 @@ export function ReviewSampleForm({ sampleSize, waiting }: { sampleSize: number; 
   return (
     <Section title="Random sample">
       <form
+        data-draft={typed !== null}
         className="space-y-3"
         onSubmit={(event) => {
           event.preventDefault();

@@ -45,7 +45,7 @@ function Editor({ minGap, saved, distribution }: EditorProps) {
   const { canWrite } = useStaff();
   /** The cut points that were moved. The others are those that somebody else may save meanwhile. */
   const [draft, setDraft] = useState<Partial<Thresholds>>({});
-  const { save, isSaving, error } = useSaving(() => setDraft({}));
+  const { save, isSaving, error } = useSaving((moved) => setDraft((now) => forgetSaved(now, moved)));
   const shown = { ...saved, ...draft };
   const isChanged = shown.mediumAt !== saved.mediumAt || shown.botAt !== saved.botAt;
   const isTooClose = shown.botAt - shown.mediumAt < minGap;
@@ -72,6 +72,7 @@ function Editor({ minGap, saved, distribution }: EditorProps) {
         }
       />
       <form
+        data-draft={isChanged}
         className="space-y-4 rounded border border-line bg-surface p-4"
         onSubmit={(event) => {
           event.preventDefault();
@@ -110,8 +111,12 @@ function Editor({ minGap, saved, distribution }: EditorProps) {
 const listMoved = (before: Thresholds, after: Thresholds): Partial<Thresholds> =>
   Object.fromEntries(FIELDS.filter(({ cut }) => before[cut] !== after[cut]).map(({ cut }) => [cut, after[cut]]));
 
+/** Forgets the cut points that were saved. One that was moved again while they were on their way is not. */
+const forgetSaved = (now: Partial<Thresholds>, saved: Partial<Thresholds>): Partial<Thresholds> =>
+  Object.fromEntries(Object.entries(now).filter(([cut, value]) => saved[cut as keyof Thresholds] !== value));
+
 /** Saves the cut points that were moved. The notification offers to move them back, unless somebody has moved them since. */
-function useSaving(onSaved: () => void) {
+function useSaving(onSaved: (moved: Partial<Thresholds>) => void) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
   const toast = useToast();
@@ -130,18 +135,22 @@ function useSaving(onSaved: () => void) {
     if (undone && Object.keys(listMoved(undone, before)).some((cut) => cut in moved))
       return toast({ text: 'Somebody has moved the cut point since, so it stays', isError: true });
     const next = { ...before, ...moved };
-    update.mutate(next, {
-      onSuccess: (after) => {
-        queryClient.setQueryData(stored.queryKey, after);
-        // Classes show on every page.
-        void queryClient.invalidateQueries();
-        onSaved();
-        toast({
-          text: `Medium from ${after.mediumAt}, bot from ${after.botAt}`,
-          ...(undone ? {} : { undo: () => void save(listMoved(next, before), next) }),
-        });
-      },
-    });
+    // A promise, because callbacks of `mutate` are not called any more when somebody has left the page, and undoes from there.
+    try {
+      const after = await update.mutateAsync(next);
+      queryClient.setQueryData(stored.queryKey, after);
+      // Classes show on every page.
+      void queryClient.invalidateQueries();
+      // Later moves are not undone.
+      if (!undone) onSaved(moved);
+      toast({
+        text: `Medium from ${after.mediumAt}, bot from ${after.botAt}`,
+        ...(undone ? {} : { undo: () => void save(listMoved(next, before), next) }),
+      });
+    } catch (failure) {
+      // The page shows why it could not be saved.
+      if (undone) toast({ text: `Not undone. ${describeError(failure)}`, isError: true });
+    }
   };
   return { save, isSaving: isReading || update.isPending, error: update.error };
 }

@@ -61,6 +61,7 @@ const KNOWN = new Map<string, KnownKey>([
   ['length', { name: 'Length', show: (value) => (isNumber(value) ? plural('character')(value) : null) }],
   ['state', { name: 'The page was', show: wordOf({ visible: 'visible', hidden: 'hidden' }) }],
   ['cause', { name: 'Cause', show: wordOf(CAUSES) }],
+  ['signedIn', { name: 'Signed in', show: (value) => (value === false ? 'nobody, by the page' : null) }],
   [
     'trusted',
     {

@@ -11,8 +11,9 @@ const isOpen = (session: Session | undefined) => session?.status === 'Active' ||
 
 /**
  * Reads the session again and again while it is open. `refetchInterval` is for the queries of the page's other parts. When the
- * session has ended, everything is read once more, so that the page shows what followed. While a change of it is on its way the session is
- * not read: an answer from before would take back the label that is shown, and the next key would say that this was seen.
+ * session has ended, everything is read once more, so that the page shows what followed. While a change is in flight, the
+ * session is not read: an older answer would revert the label that is shown, and the next key would say that the reviewer
+ * saw this.
  */
 export function useLiveSession(sessionId: string) {
   const trpc = useTRPC();

@@ -1,6 +1,6 @@
 import type { Finding } from '../../../../../contract/evidence';
 
-/** What the page knows of the rules of today, from which the browser gets nothing but this. */
+/** The part of today's rules that the browser gets. */
 export interface Scoring {
   ruleSetVersion: string;
   /** The log odds of a session in which nothing is found. */

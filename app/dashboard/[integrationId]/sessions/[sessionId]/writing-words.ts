@@ -43,7 +43,7 @@ export const describeReason = ({ name }: WritingReason, measured: number): strin
 const CHARACTERS: Noun = ['character', 'characters'];
 const showCharacters = (count: number) => countOf(count, CHARACTERS);
 
-/** What else was measured: each a name and a value in words. What there was none of is left out. */
+/** What else was measured: each a name and a value in words. Zero counts are left out. */
 export function describeWriting(evidence: WritingEvidence): [name: string, value: string][] {
   const { pastes, pauses, bursts, revisions, caret, finalLength, durationMs, activeMs, charactersPerMinute } = evidence;
   const facts: [string, string | null][] = [

@@ -1,6 +1,7 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from 'next/navigation';
+import { isPseudonym } from '../../../../../contract/pseudonyms';
 import { ShortId } from '../../../components/copying';
 import { Breadcrumb, PageHeader, Section } from '../../../components/page-header';
 import { Pending } from '../../../components/pending';
@@ -44,7 +45,7 @@ export function UserPage({ userId }: { userId: string }) {
           <Section title="Anomalies">
             <AnomalyList filters={{ userId }} base={base} />
           </Section>
-          <Erasing user={user} />
+          {!isPseudonym(user.id) && <Erasing user={user} />}
         </div>
         <div className="min-w-0 lg:col-span-8 lg:col-start-1 lg:row-start-1">
           <SessionTable

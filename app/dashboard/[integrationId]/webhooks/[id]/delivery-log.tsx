@@ -121,7 +121,7 @@ function Deliveries({ webhook, filters }: { webhook: Webhook; filters: Filters }
       },
     ),
   );
-  const rows = useStableRows(list.data?.pages);
+  const { rows, hasMore, onLoadMore } = useStableRows(list);
   const box = useRef<HTMLDivElement>(null);
   useScrollAnchor(box, rows);
   const selected = params.get('delivery');
@@ -132,7 +132,7 @@ function Deliveries({ webhook, filters }: { webhook: Webhook; filters: Filters }
       list={
         <div ref={box} className="[overflow-anchor:none]">
           <ListTools
-            {...{ list: 'deliveries', noun: NOUN, rows, hasMore: list.hasNextPage, total }}
+            {...{ list: 'deliveries', noun: NOUN, rows, hasMore, total }}
             filters={{ id, ...filters, sort: sorting.current }}
           />
           <DataTable
@@ -149,11 +149,9 @@ function Deliveries({ webhook, filters }: { webhook: Webhook; filters: Filters }
             error={list.error && describeError(list.error)}
             onRetry={() => void list.refetch()}
             empty={isFiltered ? <NoMatch /> : <NothingSent webhook={webhook} />}
-            hasMore={list.hasNextPage}
+            hasMore={hasMore}
             isLoadingMore={list.isFetchingNextPage}
-            onLoadMore={() => {
-              if (list.hasNextPage && !list.isFetchingNextPage) void list.fetchNextPage();
-            }}
+            onLoadMore={onLoadMore}
             shortcuts={[{ keys: 'Escape', name: 'Close details', run: () => select(null) }]}
           />
         </div>

@@ -43,16 +43,14 @@ export function WebhookActions({ webhook, base }: { webhook: Webhook; base: stri
   const [skipped, setSkipped] = useState<SkippedCount | null>(null);
   const ask = (what: Asked) => () => canWrite && setAsked(what);
   const close = () => setAsked(null);
-  const refresh = () => {
-    void queryClient.invalidateQueries({ queryKey: trpc.webhooks.pathKey() });
-    void queryClient.invalidateQueries({ queryKey: trpc.webhookStates.pathKey() });
-    void queryClient.invalidateQueries({ queryKey: trpc.integration.pathKey() });
-  };
   const update = useMutation(
     trpc.webhooks.update.mutationOptions({
-      onSuccess: (after) => {
+      onSuccess: async (after) => {
+        // The state's banner moves what is below it. Nothing may move under the pointer once the change is announced.
+        await queryClient.invalidateQueries({ queryKey: trpc.webhookStates.pathKey() });
         queryClient.setQueryData(trpc.webhooks.get.queryKey({ id }), after);
-        refresh();
+        void queryClient.invalidateQueries({ queryKey: trpc.webhooks.pathKey() });
+        void queryClient.invalidateQueries({ queryKey: trpc.integration.pathKey() });
       },
     }),
   );

@@ -1,7 +1,19 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
-import { chown, copyFile, link, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  copyFile,
+  link,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { arch, env, getuid, platform } from 'node:process';
@@ -37,9 +49,18 @@ export const run = promisify(execFile);
 const INIT_PREFIX = 'postgres.init-';
 const NAMELESS_ADVICE = 'run as a user who has an entry, in a container without --user, or set DATABASE_URL';
 
+const locateCluster = (dataDir: string) => join(dataDir, 'postgres');
+
+/** Whether `dataDir` has no cluster for certain. One may be in a directory that cannot be looked into. */
+export const lacksCluster = (dataDir: string) =>
+  stat(locateCluster(dataDir)).then(
+    () => false,
+    ({ code }: NodeJS.ErrnoException) => code === 'ENOENT',
+  );
+
 /** Opens the cluster in `dataDir` (an absolute real path). Initialises it if there is none. */
 export async function openCluster(dataDir: string): Promise<Cluster> {
-  const directory = join(dataDir, 'postgres');
+  const directory = locateCluster(dataDir);
   const passwordFile = join(dataDir, 'postgres-password');
   const launcher = await findLauncher(dataDir, directory);
   const isNew = !isInitialised(directory) && (await initialise(dataDir, directory, passwordFile, launcher));
@@ -47,8 +68,23 @@ export async function openCluster(dataDir: string): Promise<Cluster> {
   for (const name of await readdir(dataDir)) {
     if (name.startsWith(INIT_PREFIX)) await rm(join(dataDir, name), { recursive: true, force: true }).catch(() => {});
   }
+  const logFile = join(dataDir, 'postgres.log');
+  for (const path of [directory, passwordFile, logFile]) await withdrawRights(path);
   const password = await readFile(passwordFile, 'utf8');
-  return { directory, logFile: join(dataDir, 'postgres.log'), password, isNew, command: launcher.command };
+  return { directory, logFile, password, isNew, command: launcher.command };
+}
+
+/** Postgres refuses a directory on which others have one of these rights. The group may read. */
+const EXCESS_RIGHTS = 0o027;
+
+/**
+ * Leaves a file or a directory, if it is there, to its owner if others have rights that they must not have: a platform may give them to
+ * the group of a volume (`fsGroup` of Kubernetes), and a copy to everybody. If this user may not change them, Postgres says what it
+ * refuses.
+ */
+export async function withdrawRights(path: string): Promise<void> {
+  const { mode } = await stat(path).catch(() => ({ mode: 0 }));
+  if (mode & EXCESS_RIGHTS) await chmod(path, mode & 0o700).catch(() => {});
 }
 
 /** Throws if it may not look, as into the directory of another user after a restore. */

@@ -6,8 +6,8 @@ const MAX_WAITING = 16;
 const MAX_SILENCE_MS = 5;
 
 /**
- * Sends look-ups to one connection outside of the pool while it answers in time, and to the pool otherwise. One connection that is
- * always in use costs less than several in turn: what is sent at the same time is written and read together, and one process of
+ * Sends look-ups to one connection outside of the pool while it answers in time, and to the pool otherwise. One busy
+ * connection costs less than several used in turn: simultaneous statements are written and read together, and one process of
  * Postgres stays in the caches.
  */
 export function openLookUps(own: Query, pool: Query): Query {

@@ -69,7 +69,11 @@ export async function migrateDatabase(options: {
       throw new RegionMismatchError(`REGION: is ${options.region}, but this database belongs to region ${region}`);
     await applyMissing(sql, options);
     if (region === null) await sql`insert into meta (region) values (${options.region})`;
-    await advanceEventPositions(sql);
+    if (!(await advanceEventPositions(sql)))
+      options.log?.warn(
+        {},
+        'positions of events were not moved, because another transaction keeps domain_events (docs/operating.md)',
+      );
     return journal.entries.slice(before).map((entry) => entry.tag);
   } finally {
     await sql.end({ timeout: signal?.aborted ? 0 : 5 });

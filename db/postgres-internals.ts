@@ -99,8 +99,8 @@ function beginWaiting(pool: Waiting['pool'], statement: Statement): void {
   statement.reject = rejectWaiting;
 }
 
-// One function for all statements instead of a closure for each: closures that held their statement moved the rows of answers
-// into the garbage collector's old generation, which took a fifth of a page's time.
+// One function for all statements, no closure for each: closures that held their statement moved the rows of answers into
+// the garbage collector's old generation, which took a fifth of a page's time.
 function resolveWaiting(this: Statement, value: unknown): void {
   const { listener } = endWaiting(this);
   listener.onAnswer();
@@ -140,8 +140,8 @@ function endWaiting(statement: Statement): Waiting['pool'] {
 }
 
 /**
- * Fails a statement. postgres.js cannot remove a queued one (its `cancel` loses a connection that is being opened), so a
- * statement that waits for a connection stays in the queue, but its text is replaced by one that does nothing.
+ * Fails a statement. postgres.js cannot remove a queued one (its `cancel` loses a connection that is being opened). So a
+ * statement that waits for a connection stays in the queue, but with a text that does nothing.
  */
 function failStatement(statement: Statement, error: Error): void {
   if (statement.state === null) {

@@ -1,7 +1,7 @@
 /**
- * What our statements need, whatever the role or the database has set for itself: no limits but our own, and to see what was committed
- * while they waited for a lock. Sent when a connection opens, which a transaction pooler does not permit. postgres.js leaves out
- * the number 0.
+ * Settings that our statements need, whatever the role or the database sets: only our own limits, and to see what was
+ * committed while they waited for a lock. Sent when a connection opens, which a transaction pooler does not permit.
+ * postgres.js leaves out the number 0.
  */
 export const SESSION_SETTINGS: { [setting: string]: string } = {
   default_transaction_isolation: 'read committed',

@@ -263,7 +263,7 @@ export function openWatch(options: {
 
   /**
    * Fails all waiting statements and closes all connections. Idle ones may be dead too, and a statement on one of them would
-   * wait in vain.
+   * get no answer.
    */
   function failEverything() {
     for (const line of lines) {

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { findApiError } from '../contract/errors';
@@ -29,7 +30,7 @@ import { readEnv } from './platform/env';
 import { writeLocalAddress } from './platform/local-address';
 import { createLogger } from './platform/log';
 import { escapeControls, escapeLines } from './platform/terminal';
-import { createCommandService, describeFault, prepareRuntime, type Runtime } from './runtime';
+import { createCommandService, describeFault, prepareRuntime, type Runtime, requireDatabase } from './runtime';
 import { closeService, type Service } from './service';
 import { setIntegrationPlan } from './webhooks/plans';
 
@@ -172,6 +173,8 @@ const COMMANDS = new Map<string, Command>(
   }),
 );
 
+/** Commands that may make the embedded database. The others could find nothing in a new one. */
+const FIRST_COMMANDS = new Set(['integration create', 'staff create', 'staff invite', 'db migrate']);
 /** Flags that may be given more than once. */
 const REPEATABLE = new Set(['origin', 'scope']);
 /** Flags without a value. */
@@ -217,7 +220,7 @@ async function parseCommand(args: string[], { readPassword }: Surroundings) {
     const flag = String(issue.path[0]);
     throw new UsageError(`--${flag}: ${flags[flag] === undefined ? 'is required' : issue.message}`);
   }
-  return { command: found, flags: parsed.data as never, isJson: json === true };
+  return { name, command: found, flags: parsed.data as never, isJson: json === true };
 }
 
 function listCommands(): string {
@@ -226,8 +229,9 @@ function listCommands(): string {
 
 async function runCommand(args: string[], surroundings: Surroundings): Promise<string> {
   const interrupted = surroundings.interrupted ?? new Promise<never>(() => {});
-  const { command, flags, isJson } = await parseCommand(args, surroundings);
+  const { name, command, flags, isJson } = await parseCommand(args, surroundings);
   const env = readEnv(surroundings.settings);
+  if (!FIRST_COMMANDS.has(name)) await requireDatabase(env);
   const log = createLogger({
     LOG_LEVEL: env.LOG_LEVEL === 'info' ? 'warn' : env.LOG_LEVEL,
     LOG_FORMAT: env.LOG_FORMAT,
@@ -239,6 +243,8 @@ async function runCommand(args: string[], surroundings: Surroundings): Promise<s
   const runtime = await (env.DATABASE_URL ? Promise.race([preparing, interrupted]) : preparing);
   try {
     await Promise.race([interrupted, null]);
+    if (runtime.embedded?.isNew)
+      log.warn({ dataDir: resolve(env.DATA_DIR) }, 'made a new database; is DATA_DIR that of the server?');
     const service = createCommandService(runtime);
     try {
       const result = await Promise.race([command.run(service, flags, runtime), interrupted]);

@@ -5,6 +5,7 @@ import { findFaultLevel } from '../db/errors';
 import { type Demo, loadDemoIntegration, openDemoSite } from './demo/integration';
 import { createHttpServer, type Handler, stopHttpServer } from './http-server';
 import { startMetricsServer } from './metrics-server';
+import { ignoreEnvFiles } from './next-internals';
 import { redirectConsole } from './platform/console';
 import { type Env, readEnv, SettingError } from './platform/env';
 import { writeLocalAddress } from './platform/local-address';
@@ -18,6 +19,8 @@ import { closeService, createService, type Service } from './service';
 // Postgres.
 
 const GRACE_MS = 10_000;
+/** Attempts under way have so long at least, also if a request took all of that. One that is cut off is sent again. */
+const ATTEMPTS_GRACE_MS = 3_000;
 /**
  * Connections that may wait to be accepted. The system allows fewer if its own limit is lower. When more come at once, for
  * example many browsers, it drops them, and each tries again after 1, 3 and 7 s. Node's default is 511.
@@ -51,7 +54,7 @@ async function start(env: Env, log: Logger, signal: AbortSignal): Promise<{ stop
     const remainingMs = () => Math.max(0, deadline - performance.now());
     try {
       await stopHttpServer(server, remainingMs());
-      await closeService(service, remainingMs());
+      await closeService(service, Math.max(remainingMs(), ATTEMPTS_GRACE_MS));
     } finally {
       await runtime.embedded?.stop();
     }
@@ -85,6 +88,7 @@ async function start(env: Env, log: Logger, signal: AbortSignal): Promise<{ stop
 
 async function openDashboard(env: Env): Promise<Handler> {
   const dev = process.env.NODE_ENV === 'development';
+  ignoreEnvFiles();
   // Next handles the upgrade events of its server. In production it would close the connection of every client that
   // offers an upgrade (`curl --http2`), so it gets a server that never listens.
   const app = next({ dev, hostname: env.HOST, port: env.PORT, ...(dev ? {} : { httpServer: createServer() }) });

@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import { isUnavailable, lacksRight } from '../db/client';
 import { type EmbeddedDatabase, startEmbeddedDatabase } from '../db/embedded';
+import { lacksCluster, withdrawRights } from '../db/embedded-cluster';
 import { migrateDatabase, NoSessionError, RegionMismatchError, UnsuitableDatabaseError } from '../db/migrate';
 import { hasSealedSecrets } from '../db/sealed-secrets';
 import { nameIdentitySecretContext } from './domain/collecting';
@@ -17,6 +18,13 @@ export interface Runtime {
   embedded: EmbeddedDatabase | null;
   /** The names of the migrations that this start applied. */
   migrated: string[];
+}
+
+/** Throws a SettingError if a start would make a new database. */
+export async function requireDatabase({ DATABASE_URL, DATA_DIR }: Env): Promise<void> {
+  const dataDir = resolve(DATA_DIR);
+  if (!DATABASE_URL && (await lacksCluster(dataDir)))
+    throw new SettingError(`DATA_DIR: ${dataDir} has no database; run the command with the settings of the server`);
 }
 
 /**
@@ -45,6 +53,7 @@ export async function prepareRuntime(env: Env, log: Logger, signal?: AbortSignal
     const migrated = await migrate(env, embedded.url, log, signal);
     const appSecret = env.APP_SECRET ?? (await obtainAppSecret(dataDir, () => hasSealedSecrets(embedded.url)));
     const pipelineToken = env.PIPELINE_TOKEN ?? (await obtainSecretFile(dataDir, 'pipeline-token', 'base64url'));
+    for (const name of ['app-secret', 'pipeline-token']) await withdrawRights(join(dataDir, name));
     const complete: Env = { ...env, PIPELINE_TOKEN: pipelineToken };
     return {
       options: { env: complete, log, databaseUrl: embedded.url, appSecret, isSelfHosted: true },

@@ -1,8 +1,9 @@
 import { Pool, type PoolClient } from 'pg';
 
 /**
- * What the engine's statements need, whatever the role or the database has set for itself: no limits, because a listener is idle and a
- * migration waits for another one; and to see what was committed while they waited for a lock. postgres.js leaves out the number 0.
+ * Settings that the engine's statements need, whatever the role or the database sets: no limits, because a listener is idle
+ * and a migration waits for another one; and to see what was committed while they waited for a lock. postgres.js leaves out
+ * the number 0.
  */
 export const ENGINE_SESSION: { [setting: string]: string } = {
   default_transaction_isolation: 'read committed',
@@ -18,8 +19,8 @@ type Release = (error?: Error | boolean) => void;
 
 /**
  * Ignores a second release of a client that was taken with a callback. If the connection of graphile-worker's listener breaks
- * before its LISTEN is answered, and after the workers were told to stop, it releases its client for both reasons. pg throws
- * then, in a promise that nothing handles, which would end the process.
+ * before its LISTEN is answered, and after the workers begin to stop, it releases its client twice. pg then throws in a
+ * promise that nothing handles, which would end the process.
  */
 class LenientPool extends Pool {
   override connect(): Promise<PoolClient>;
@@ -39,8 +40,8 @@ class LenientPool extends Pool {
 }
 
 /**
- * Adds the engine's settings to an address, and reads TLS out of it as postgres.js does, which opens all other connections: `require`
- * encrypts and does not check the certificate, as in libpq. pg checks it.
+ * Adds the engine's settings to an address, and reads TLS from it like postgres.js, which opens all other connections:
+ * `require` encrypts and does not check the certificate, as in libpq. pg checks it.
  */
 function readAddress(databaseUrl: string) {
   const url = new URL(databaseUrl);
@@ -55,8 +56,8 @@ function readAddress(databaseUrl: string) {
 }
 
 /**
- * Opens connections for graphile-worker. To be ended by the caller: if graphile-worker opens a pool, it stops listening to
- * its errors as soon as it begins to close it, and an error of a closing connection would end the process.
+ * Opens connections for graphile-worker. The caller ends it: graphile-worker stops listening to errors of its own pools when
+ * it begins to close them, and an error of a closing connection would end the process.
  */
 export function openPool(databaseUrl: string, max: number): Pool {
   const ignore = () => {};

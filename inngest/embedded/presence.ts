@@ -79,8 +79,8 @@ export class Presence {
   }
 
   /**
-   * Unlocks jobs that nobody works on: those locked by a worker of a dead process, and those locked by one of our workers that
-   * does not know it, because the connection broke between the lock and the answer. Returns how many.
+   * Unlocks abandoned jobs: those locked by a worker of a dead process, and those locked by one of our workers that did not
+   * get the answer, because the connection broke. Returns how many.
    */
   async releaseOrphans(workerIds: string[], activeJobIds: string[]): Promise<number> {
     const now = performance.now();

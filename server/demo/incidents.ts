@@ -3,8 +3,8 @@ import { makeCorrelation, makeVisitFacts, type Random, type StagedSession } from
 import type { DemoTrace } from './traces';
 import { type DemoVisit, listVisits } from './visits';
 
-// What ordinary sessions hardly have, staged once, so that the demo shows it: sessions of recorded visits, with times, places and
-// people in which the rules find something.
+// Rare incidents, staged once for the demo: sessions of recorded visits, with times, places and people in which the rules
+// find something.
 
 const HOUR_MS = 3_600_000;
 const LONDON = { country: 'GB', location: { latitude: 51.5, longitude: -0.12, accuracyKm: 20 } };

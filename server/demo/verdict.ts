@@ -28,8 +28,8 @@ export const takeDemoCall = (nonce: string): boolean => callsOfSession.take(nonc
 
 /**
  * Reads the verdict on the session that a tab of the demo page began with this nonce. Score and class are those that the
- * dashboard shows. The findings of an open session are computed here, because scores are told only when something changes. Without
- * time for that, they are those of the latest score.
+ * dashboard shows. The findings of an open session are computed here, because scores are sent only when something changes.
+ * Without time for that, they are those of the latest score.
  */
 export async function readDemoVerdict(
   service: Service,

@@ -13,9 +13,9 @@ const LEVELS = { error: 'error', trace: 'error', warn: 'warn', log: 'info', info
 const REDIRECTED = Symbol.for('bot-detection.console-redirected');
 
 /**
- * Sends to the log what libraries print with `console`, and Node's warnings: Next prints errors of pages and of requests on
- * several lines, with what the client sent. An error has the level that `findLevel` gives it. Only once in a process, because Next's
- * bundles hold another copy of this module.
+ * Sends the output of libraries through `console`, and Node's warnings, to the log: Next prints errors of pages and requests
+ * on several lines, with the client's data. An error has the level that `findLevel` gives it. Only once in a process,
+ * because Next's bundles hold another copy of this module.
  */
 export function redirectConsole(log: Logger, findLevel: (error: Error) => 'debug' | 'warn' | 'error'): void {
   const shared = globalThis as { [REDIRECTED]?: true };

@@ -89,7 +89,7 @@ export const settingsSchema = z.object({
     .min(16, 'must have at least 16 characters')
     .optional()
     .describe(
-      'Required with `OPERATOR_WEBHOOK_URL`, at least 16 characters: the key of the signatures of these notices.',
+      'Required with `OPERATOR_WEBHOOK_URL`, at least 16 characters: the key of the signatures of these notices. For a library of Standard Webhooks it must be base64 (`openssl rand -base64 32`), with `whsec_` before it or without.',
     ),
   QUOTA_FREE: quota(TIERS.free.keyLimitPerMinute).describe('Requests a minute of a Bearer key of the tier.'),
   QUOTA_PRO: quota(TIERS.pro.keyLimitPerMinute).describe('The same for pro.'),

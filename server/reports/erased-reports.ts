@@ -28,6 +28,8 @@ interface ReportRow {
 }
 
 const SLICE_ROWS = 20;
+/** Files may be large. Where the work got to is recorded before a run is cut off, or no run would come to the end. */
+const SLICE_MS = 1_000;
 /** A mention may begin in one piece of a file and end in the next. */
 const OVERLAP = 4_096;
 
@@ -42,20 +44,25 @@ export async function eraseReports(
   count: (query: Query) => Promise<void>,
 ): Promise<string | null> {
   const { integrationId, userId, pseudonym } = user;
-  const restarted = await db.query<{ id: string; store: StoreName }>(RESTART, [integrationId, after]);
-  for (const { id: reportId, store } of restarted) await stores[store]?.remove({ integrationId, reportId });
+  const untilMs = performance.now() + SLICE_MS;
+  const isFirst = after === '';
+  const restarted = isFirst ? await db.query<{ id: string; store: StoreName }>(RESTART, [integrationId]) : [];
+  for (const { id: reportId, store } of restarted) {
+    await stores[store]?.remove({ integrationId, reportId });
+    await db.query(RELEASE, [integrationId, reportId]);
+  }
   const rows = await db.query<ReportRow>(LIST, [integrationId, after, pseudonym, userId]);
-  for (const row of rows) {
+  for (const [index, row] of rows.entries()) {
+    if (index > 0 && performance.now() > untilMs) return rows[index - 1]!.id;
     // Its file is still to be removed, perhaps because a process died before it did.
     const isHidden = row.state === 'Deleted';
     if (!isHidden && !(await namesUser(stores, row, user))) continue;
-    if (!isHidden) {
-      await db.transact(async (query) => {
-        const [hidden] = await query(HIDE, [integrationId, row.id]);
-        await query(REMOVE_FACT, [integrationId, row.id]);
-        if (hidden) await count(query);
-      });
-    }
+    await db.transact(async (query) => {
+      const [hidden] = isHidden ? [] : await query(HIDE, [integrationId, row.id]);
+      await query(EMPTY, [integrationId, row.id]);
+      await query(REMOVE_FACT, [integrationId, row.id]);
+      if (hidden) await count(query);
+    });
     await purgeReport({ db }, stores, { integrationId, reportId: row.id }, row.store);
   }
   return rows.length === SLICE_ROWS ? rows.at(-1)!.id : null;
@@ -95,14 +102,19 @@ async function isInFile(store: ReportStore, report: ReportKey, parts: ReportPart
 
 /**
  * A report that is being made has read rows from before. Its run notices that it no longer has it. One that waits for another run, or
- * has failed, may have parts still.
+ * has failed, may have parts still. No other run begins until they are removed, because its own would go with them. Only at the
+ * beginning: what is made later reads rows without the user.
  */
 const RESTART = `
   update report_jobs
      set state = case state when 'Failed' then state else 'Queued' end, run_id = null, record_count = 0,
-         woken_at = now() - interval '1 hour'
-   where integration_id = $1 and id > $2 and state in ('Queued', 'Running', 'Failed') and store is not null
+         woken_at = now() + interval '10 minutes'
+   where integration_id = $1 and state in ('Queued', 'Running', 'Failed') and store is not null
   returning id, store`;
+/** Lets the next look for lost reports find them. */
+const RELEASE = `
+  update report_jobs set woken_at = now() - interval '1 hour'
+   where integration_id = $1 and id = $2 and state = 'Queued'`;
 
 /**
  * All counts have the pseudonym since an earlier step; only retention may have written the id later, of a session that still had it.
@@ -125,4 +137,7 @@ const LIST = `
 const HIDE = `
   update report_jobs set state = 'Deleted', expires_at = now()
    where integration_id = $1 and id = $2 and state <> 'Deleted' returning 1`;
+/** Its row stays for as long as its store is not configured. Nothing reads this of a hidden report. */
+const EMPTY = `
+  update report_jobs set name = '', parameters = '{}' where integration_id = $1 and id = $2 and state = 'Deleted'`;
 const REMOVE_FACT = 'delete from reports where integration_id = $1 and id = $2';

@@ -123,9 +123,8 @@ export async function deleteReportSchedule(
 }
 
 /**
- * Makes the reports of schedules that are due, each once, also if several processes look at the same time: the row is locked, and
- * the id of the report is a hash of schedule and due time. After an outage, a schedule makes only the report of its latest due
- * time.
+ * Makes the reports of due schedules, each once, even if several processes look at the same time: the row is locked, and the
+ * report's id is a hash of schedule and due time. After an outage, a schedule makes only the report of its latest due time.
  */
 export async function makeDueReports(db: Database, log: Logger): Promise<ReportKey[]> {
   const parameters = [REPORT_DAYS, DEFAULT_DAYS];
@@ -147,8 +146,8 @@ const DUE_BATCH = 100;
 const HASH = `sha256(convert_to(due.id || ' ' || extract(epoch from due.due_at)::text, 'UTF8'))`;
 
 /**
- * The beginning of a report's time as an expression of SQL, so many days before the clock time that was asked for: the windows of a
- * daily report join, also when a change of clocks skips that time and the report is due an hour later.
+ * The start of a report's window as an expression of SQL, its days before the requested clock time. So the windows of a
+ * daily report join, even when a change of clocks skips that time and the report is due an hour later.
  */
 export const composeWindowStart = (clock: string, days: string, timeZone: string) =>
   `(${clock} - ${days} * interval '1 day') at time zone ${timeZone}`;

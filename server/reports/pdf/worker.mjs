@@ -12,7 +12,7 @@ const FULL = 3;
 
 await init({ module_or_path: readFileSync(wasmPath) });
 const builder = new TypstCompilerBuilder();
-// Nothing but the files below can be read.
+// Only the files below can be read.
 builder.set_dummy_access_model();
 for (const path of fontPaths) await builder.add_raw_font(readFileSync(path));
 const compiler = await builder.build();

@@ -62,6 +62,19 @@ export function describeRepeats(getContext: () => FailureContext): void {
     expect(created.filter(({ eventType }) => eventType === 'ReportReady')).toHaveLength(2);
   });
 
+  it('that rotates a secret makes another one after the secret was lost, with the same arguments', async () => {
+    const { relay } = context;
+    const { id } = (await relayed.read('create_webhook', { url: 'https://example.com/r', eventType: 'BotDetected' }))
+      .untrustedData;
+    relay.plan('cut-after');
+    expect(await relayed.fail('rotate_webhook_secret', { id })).toMatch(/^NO_CONNECTION: /);
+    expect(await relayed.fail('rotate_webhook_secret', { id })).toMatch(/^SECRET_LOST: .*; call rotate_webhook_secret/);
+    await relayed.read('rotate_webhook_secret', { id });
+    const keys = relay.requests.map(({ headers }) => headers['idempotency-key']);
+    expect([keys[1] === keys[0], keys[2] === keys[1]]).toEqual([true, false]);
+    await relayed.read('delete_webhook', { id });
+  });
+
   it('has one effect too if a repeat was refused before the next one', async () => {
     const webhook = { url: 'https://example.com/c', eventType: 'AlertTriggered' };
     context.relay.plan('cut-after', { status: 401 });

@@ -182,6 +182,10 @@ describe.each(KINDS)('a receiver in %s', (kind) => {
       ...{ method: 'POST', body: 'no JSON', headers: { ...sign(now), 'x-webhook-signature': unsigned } },
     });
     expect(answer.status, 'signed, but no JSON').toBe(401);
+    if (kind === 'flask') {
+      const early = await fetch(`${url()}?early`, { method: 'POST', headers: sign(now), body });
+      expect(early.status, 'read before: a fault of the receiver, so it is sent again').toBe(500);
+    }
     expect(application.printed).toEqual(['bot s 1']);
   });
 });

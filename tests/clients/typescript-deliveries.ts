@@ -226,6 +226,14 @@ export function describeDeliveries(getClient: () => InstalledPackage): void {
           ),
         }),
       ],
+      [
+        'headers in lists, as of headersDistinct',
+        () => ({
+          headers: Object.fromEntries(
+            Object.entries(captured.delivery.headers).map(([name, value]) => [name, [value].flat() as string[]]),
+          ),
+        }),
+      ],
       ['the old secret in the grace period', () => ({ secrets: [captured.old] })],
       ['one of several secrets', () => ({ secrets: ['whsec_another', captured.secret] })],
       ['300 seconds later', () => ({ nowMs: sentMs + 300_000 })],

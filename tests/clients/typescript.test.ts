@@ -188,6 +188,10 @@ describe('a call that fails', () => {
     ['wrong key', { name: 'AuthenticationError', code: 'INVALID_API_KEY', hasRequestId: true }, 1],
     ['patch after 500', { name: 'ServerError', status: 500 }, 1],
     ['patch after a cut', { name: 'ConnectionError' }, 1],
+    ['get after a cut and 429 for long', { name: 'RateLimitError' }, 2],
+    // The refusal says that nothing was done, which nobody knows of the first attempt.
+    ['patch after 503 and 429 for long', { name: 'ServerError', status: 503 }, 2],
+    ['label after a cut and 429 for long', { name: 'ConnectionError' }, 2],
     ['create after a cut', { name: 'SecretLostError', webhookId: expect.stringMatching(/^whk_/) }, 2],
     ['rotate after a cut', { name: 'SecretLostError', webhookId: expect.stringMatching(/^whk_/) }, 2],
     ['delete of nothing', { name: 'NotFoundError' }, 1],
@@ -240,6 +244,8 @@ describe('a call that fails', () => {
     expect(observed['export that is left']).toMatchObject({ requests: 1, areEnded: true });
     expect(observed['export of a long page']).toMatchObject({ value: 'UNEXPECTED_ANSWER', areEnded: true });
     expect(observed['all with one signal']).toMatchObject({ value: 0, requests: 5 });
+    // Node warns of a leak if a signal has more than ten listeners.
+    expect(observed['twelve with one signal']).toMatchObject({ value: [1, 'Enough'] });
     expect(observed.timers).toBe(0);
     expect(observed['csv that nobody reads']).toMatchObject({ requests: 0 });
   });

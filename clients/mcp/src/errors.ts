@@ -31,6 +31,10 @@ export class RefusedCall extends Error {
 export const isOutcomeUnknown = (error: unknown): boolean =>
   error instanceof ConnectionError || error instanceof ServerError;
 
+/** Whether a secret was made that nobody has. */
+export const isSecretLost = (error: unknown): boolean =>
+  error instanceof SecretLostError || (error instanceof RefusedCall && error.code === 'SECRET_LOST');
+
 /** Says an error in one sentence: code, field, message, what to do, and the id of the request. */
 export function describeError(error: unknown, isWrite: boolean): string {
   const { code, field, message, advice } = readError(error, isWrite);

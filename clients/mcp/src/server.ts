@@ -2,7 +2,7 @@ import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { CallToolRequestSchema, ErrorCode, ListToolsRequestSchema, McpError } from '@modelcontextprotocol/sdk/types.js';
 import type { BotDetectionClient, PostOptions } from 'bot-detection-client';
 import { CALLS, type ToolId } from './calls.js';
-import { describeError, isOutcomeUnknown } from './errors.js';
+import { describeError, isOutcomeUnknown, isSecretLost } from './errors.js';
 import OPERATIONS from './operations.json';
 import { type Content, makeResult } from './results.js';
 import { restoreInvisible } from './texts.js';
@@ -69,6 +69,8 @@ export function createMcpServer({ api, version, allowWrites, hide, log }: Server
     } catch (error) {
       // That a repeat is refused says nothing of the first call: it may be under way, or the key wrong now.
       if (!isRepeat && !isOutcomeUnknown(error) && !signal.aborted) settle();
+      // The next rotation makes the secret that is missing. A webhook that was created must not be created again.
+      if (id === 'rotateWebhookSecret' && isSecretLost(error)) settle();
       throw error;
     }
   }

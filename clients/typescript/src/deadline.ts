@@ -7,20 +7,50 @@ export function checkTimeout(timeoutMs: number): void {
   if (!(timeoutMs > 0)) throw new BotDetectionError('timeoutMs must be a number above 0');
 }
 
+type Act = (reason: unknown) => void;
+
+/** What waits for each signal, and its listener. */
+const waiting = new WeakMap<AbortSignal, { acts: Set<Act>; listener: () => void }>();
+
+/**
+ * Calls `act` when the signal is aborted, or at once if it is. Returns what takes this back. All calls that share a signal
+ * share one listener of it: Node warns of a leak from the eleventh on.
+ */
+export function onAbort(signal: AbortSignal | undefined, act: Act): () => void {
+  if (signal?.aborted) act(signal.reason);
+  if (!signal || signal.aborted) return () => {};
+  const { acts, listener } = waiting.get(signal) ?? listen(signal);
+  acts.add(act);
+  return () => {
+    acts.delete(act);
+    if (acts.size > 0) return;
+    signal.removeEventListener('abort', listener);
+    waiting.delete(signal);
+  };
+}
+
+function listen(signal: AbortSignal) {
+  const acts = new Set<Act>();
+  const listener = () => {
+    for (const act of acts) act(signal.reason);
+  };
+  signal.addEventListener('abort', listener, { once: true });
+  const entry = { acts, listener };
+  waiting.set(signal, entry);
+  return entry;
+}
+
 /** Aborts its signal when the time is over or when the caller's signal is aborted. */
 export class Deadline {
   readonly #controller = new AbortController();
   readonly #timeoutMs: number;
-  readonly #callerSignal: AbortSignal | undefined;
-  readonly #cancel = () => this.#controller.abort(this.#callerSignal!.reason);
+  readonly #leaveCaller: () => void;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(timeoutMs: number, callerSignal: AbortSignal | undefined) {
     checkTimeout(timeoutMs);
     this.#timeoutMs = timeoutMs;
-    this.#callerSignal = callerSignal;
-    if (callerSignal?.aborted) this.#cancel();
-    else callerSignal?.addEventListener('abort', this.#cancel, { once: true });
+    this.#leaveCaller = onAbort(callerSignal, (reason) => this.#controller.abort(reason));
     this.restart();
   }
 
@@ -44,7 +74,7 @@ export class Deadline {
 
   end(): void {
     this.pause();
-    this.#callerSignal?.removeEventListener('abort', this.#cancel);
+    this.#leaveCaller();
   }
 
   /** Returns what to throw for an error under this deadline: why it was aborted, or else that the connection failed. */

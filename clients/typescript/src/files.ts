@@ -1,4 +1,4 @@
-import type { Deadline } from './deadline.js';
+import { type Deadline, onAbort } from './deadline.js';
 import { ConnectionError } from './errors.js';
 
 interface OpenFile {
@@ -66,10 +66,7 @@ export function streamFile(
   callerSignal: AbortSignal | undefined,
 ): ReadableStream<Uint8Array> {
   const controller = new AbortController();
-  const passOn = () => controller.abort(callerSignal!.reason);
-  if (callerSignal?.aborted) passOn();
-  else callerSignal?.addEventListener('abort', passOn, { once: true });
-  const end = () => callerSignal?.removeEventListener('abort', passOn);
+  const end = onAbort(callerSignal, (reason) => controller.abort(reason));
   const parts = readParts(() => open(controller.signal));
   return new ReadableStream<Uint8Array>(
     {

@@ -213,7 +213,7 @@ export interface paths {
         post?: never;
         /**
          * Erase a user
-         * @description Erases the user in the background and answers a receipt; ask for it until its status is `Completed`. Their sessions stay counted under a random id, so every total stays the same. From the answer on, facts that name them are refused for 90 days. Also for users of whom nothing is known.
+         * @description Erases the user in the background and answers a receipt; ask for it until its status is `Completed`. Their sessions stay counted under a random id, so every total stays the same. From the answer on, facts that name them are refused for 90 days. Also for users of whom nothing is known. The random id of a user who was erased is refused.
          */
         delete: operations["eraseUser"];
         options?: never;
@@ -3996,7 +3996,11 @@ export interface operations {
                     "application/json": components["schemas"]["EraseUserResponse"];
                 };
             };
-            /** @description `INVALID_REQUEST`: A query or path parameter or a header failed validation; `details.field` names it. */
+            /**
+             * @description `UNSUPPORTED_OPERATION`: The arguments are valid, but not in this combination.
+             *
+             *     `INVALID_REQUEST`: A query or path parameter or a header failed validation; `details.field` names it.
+             */
             400: {
                 headers: {
                     "x-service-tier": components["headers"]["x-service-tier"];

@@ -1,5 +1,5 @@
-import { checkTimeout, Deadline } from './deadline.js';
-import { ApiError, BotDetectionError, ConnectionError, makeApiError, NotFoundError } from './errors.js';
+import { checkTimeout, Deadline, onAbort } from './deadline.js';
+import { ApiError, BotDetectionError, ConnectionError, makeApiError, NotFoundError, RateLimitError } from './errors.js';
 import type { PostOptions, RequestOptions } from './operations.js';
 import { type PageAnswer, PagedList } from './pages.js';
 
@@ -103,16 +103,18 @@ export class Transport {
   /** `isRemoval`: the thing is gone afterwards, and nothing is answered. */
   async #repeat<Answer>(call: Call, read: ReadAnswer<Answer>, isRemoval = false): Promise<Answer> {
     const request = this.#makeRequest(call);
-    let wasLost = false;
+    /** How the last attempt failed of which nobody knows whether it took effect. */
+    let lost: unknown = null;
     for (let retry = 0; ; retry++) {
       try {
         return await this.#attempt(request, call.options, read);
       } catch (error) {
         // An earlier attempt, whose answer got lost, has removed it.
-        if (wasLost && isRemoval && error instanceof NotFoundError) return undefined as Answer;
+        if (lost !== null && isRemoval && error instanceof NotFoundError) return undefined as Answer;
+        if (!(error instanceof RateLimitError)) lost = error;
         const pauseMs = isRepeatable(call.method, error) ? choosePauseMs(error, retry) : null;
-        if (retry >= this.#maxRetries || pauseMs === null) throw error;
-        wasLost ||= !(error instanceof ApiError && error.status === 429);
+        // A refusal for the rate says that nothing was done. That is untrue of a change that was sent before.
+        if (retry >= this.#maxRetries || pauseMs === null) throw call.method === 'GET' ? error : (lost ?? error);
         await sleep(pauseMs, call.options?.signal);
       }
     }
@@ -181,16 +183,14 @@ function choosePauseMs(error: unknown, retry: number): number | null {
 /** Throws the signal's reason if it is aborted meanwhile. */
 function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
-    const cancel = () => {
-      clearTimeout(timer);
-      reject(signal!.reason);
-    };
     const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', cancel);
+      leave();
       resolve();
     }, ms);
-    if (signal?.aborted) cancel();
-    else signal?.addEventListener('abort', cancel, { once: true });
+    const leave = onAbort(signal, (reason) => {
+      clearTimeout(timer);
+      reject(reason);
+    });
   });
 }
 

@@ -25,7 +25,7 @@ interface Delivery<Type extends DeliveryType> {
 /** A genuine delivery. `type` decides what `payload` is; a test has the type of its subscription in `payload.eventType`. */
 export type ReceivedDelivery = { [Type in DeliveryType]: Delivery<Type> }[DeliveryType];
 
-/** Headers of any server: those of a fetch Request, or of node:http. */
+/** Headers of any server: those of a fetch Request, or of node:http, each as a text or as a list of texts. */
 export type ReceivedHeaders = Pick<Headers, 'get'> | Record<string, string | string[] | undefined>;
 
 export interface ReceivedRequest {
@@ -102,8 +102,9 @@ function refuse(reason: keyof typeof REFUSALS): never {
 
 function readHeader(headers: ReceivedHeaders, name: string): string | null {
   if (typeof headers.get === 'function') return headers.get(name);
-  const entry = Object.entries(headers).find(([key]) => key.toLowerCase() === name);
-  return typeof entry?.[1] === 'string' ? entry[1] : null;
+  const value = Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
+  if (typeof value === 'string') return value;
+  return value?.length === 1 ? value[0]! : null;
 }
 
 function joinBytes(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {

@@ -130,6 +130,10 @@ const update = async () => (await client.webhooks.update(webhook.id, { name: 'n'
 await observe('patch after 500', [status(500)], update);
 await observe('patch after a cut', ['cut-before'], update);
 await observe('patch after 503 and 429', [status(503), status(429, { 'retry-after': '1' })], update);
+const forLong = status(429, { 'retry-after': '61' });
+await observe('get after a cut and 429 for long', ['cut-after', forLong], getStats);
+await observe('patch after 503 and 429 for long', [status(503), forLong], update);
+await observe('label after a cut and 429 for long', ['cut-after', forLong], label());
 await observe('rotate after a cut', ['cut-after'], () => client.webhooks.rotateSecret(webhook.id));
 await observe('put after a cut', ['cut-after'], () => client.riskThresholds.update({ mediumAt: 40, botAt: 70 }));
 await observe('test after a cut', ['cut-after'], async () => (await client.webhooks.test(webhook.id)).status);
@@ -225,6 +229,14 @@ await observe('all with one signal', [status(503), 'pass', status(404)], async (
   await readAll(client.exports.users(csv, { signal }));
   await client.exports.users(csv, { signal }).cancel();
   return getEventListeners(signal, 'abort').length;
+});
+
+const shared = new AbortController();
+await observe('twelve with one signal', [], async () => {
+  const calls = Array.from({ length: 12 }, () => client.stats.get({ signal: shared.signal }).catch(({ name }) => name));
+  const listeners = getEventListeners(shared.signal, 'abort').length;
+  shared.abort(Object.assign(new Error('enough'), { name: 'Enough' }));
+  return [listeners, ...new Set(await Promise.all(calls))];
 });
 
 for (const apiKey of [`${KEY}\n`, `${KEY} `, `${KEY}é`])

@@ -80,7 +80,7 @@ def pauses() -> object:
         return high
 
     with patch("random.uniform", choose_longest):
-        growing = [decide_pause("GET", 503, None, retries, 9) for retries in range(6)]
+        growing = [decide_pause("GET", 503, None, retries, 9_999) for retries in (*range(6), 5_000)]
         return [growing, bounds, decide_pause("GET", 429, 60, 0, 9), decide_pause("GET", 429, 61, 0, 9)]
 
 

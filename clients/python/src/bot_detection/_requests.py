@@ -57,7 +57,7 @@ def build_call(
     idempotency_key: str | None = None,
     extra_query: Mapping[str, str] | None = None,
 ) -> Call:
-    """Makes a request. Raises TypeError for arguments that the operation does not take, ValueError for empty ids."""
+    """Makes a request. Raises TypeError for arguments that the operation does not take, ValueError for ids that no path can have."""
     unknown = [name for name in arguments if name not in operation.arguments]
     if unknown:
         raise TypeError(
@@ -95,10 +95,10 @@ def _fill_path(template: str, ids: tuple[str, ...]) -> str:
 
 
 def _encode_segment(segment: str) -> str:
-    if segment == "":
-        raise ValueError("an id is empty")
-    # A segment of dots alone would be resolved on the way.
-    return segment.replace(".", "%2E") if segment.strip(".") == "" else quote(segment, safe="")
+    # Clients and proxies resolve these, encoded too.
+    if segment in ("", ".", ".."):
+        raise ValueError(f"an id cannot be {segment!r}")
+    return quote(segment, safe="")
 
 
 class Authorization(httpx.Auth):

@@ -6,7 +6,8 @@ import random
 import time
 
 FIRST_PAUSE_S = 0.5
-LONGEST_PAUSE_S = 8.0
+# So the longest pause is 8 seconds. About a thousand doublings are more than a float can hold.
+MOST_DOUBLINGS = 4
 LONGEST_RETRY_AFTER_S = 60
 # Sockets take no longer one: milliseconds in 31 bits.
 LONGEST_TIMEOUT_S = (2**31 - 1) / 1000
@@ -38,7 +39,7 @@ def decide_pause(
     if retry_after_s is not None:
         # A little more, so that several processes do not come back at the same moment.
         return retry_after_s + random.uniform(0, FIRST_PAUSE_S) if retry_after_s <= LONGEST_RETRY_AFTER_S else None
-    return random.uniform(0, min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2**retries))
+    return random.uniform(0, FIRST_PAUSE_S * 2 ** min(retries, MOST_DOUBLINGS))
 
 
 def _is_repeatable(method: str, status: int | None) -> bool:

@@ -95,19 +95,19 @@ class AsyncExport(Generic[T]):
         if self._response is None or self._chunks is None:
             self._response = await self._transport.open_file(self._call)
             self._chunks = self._response.aiter_bytes()
+        # It stays so if the read fails or is cancelled. A program that reads on must not take the file for whole.
+        self._is_broken = True
         try:
             self._items.extend(self._parser.feed(await self._chunks.__anext__()))
         except StopAsyncIteration:
-            await self.aclose()
+            await self._response.aclose()
             self._parser.finish()
+            self._is_over = True
         except httpx.RequestError as error:
-            await self.aclose()
+            await self._response.aclose()
             raise IncompleteFileError(f"the file broke off: {describe_failure(error)}") from error
         except ValueError as error:
             # A proxy may write into a file that breaks off.
-            await self.aclose()
+            await self._response.aclose()
             raise IncompleteFileError("a line of the file is none of the API") from error
-        except BaseException:
-            # Cancelled, for example. The connection then looks like one that has ended.
-            self._is_broken = True
-            raise
+        self._is_broken = False

@@ -96,19 +96,19 @@ class Export(Generic[T]):
         if self._response is None or self._chunks is None:
             self._response = self._transport.open_file(self._call)
             self._chunks = self._response.iter_bytes()
+        # It stays so if the read fails or is cancelled. A program that reads on must not take the file for whole.
+        self._is_broken = True
         try:
             self._items.extend(self._parser.feed(self._chunks.__next__()))
         except StopIteration:
-            self.close()
+            self._response.close()
             self._parser.finish()
+            self._is_over = True
         except httpx.RequestError as error:
-            self.close()
+            self._response.close()
             raise IncompleteFileError(f"the file broke off: {describe_failure(error)}") from error
         except ValueError as error:
             # A proxy may write into a file that breaks off.
-            self.close()
+            self._response.close()
             raise IncompleteFileError("a line of the file is none of the API") from error
-        except BaseException:
-            # Cancelled, for example. The connection then looks like one that has ended.
-            self._is_broken = True
-            raise
+        self._is_broken = False

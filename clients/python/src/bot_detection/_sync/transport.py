@@ -23,6 +23,7 @@ from .._answers import (
 from .._requests import Authorization, Call, Operation, PagedOperation, build_call, choose_base_url
 from .._retries import Deadline, check_retries, check_timeout, decide_pause
 from .._version import __version__
+from ..errors import BotDetectionError
 
 T = TypeVar("T")
 
@@ -72,25 +73,30 @@ class Transport:
 
     def _send(self, call: Call, is_file: bool = False, is_long: bool = False) -> tuple[Answer, httpx.Response]:
         """Answers a success. Raises the error of any other answer, or of the last attempt if none was complete."""
-        retries = lost_answers = 0
+        retries = 0
+        # How the last attempt failed of which nobody knows whether it took effect.
+        lost: BotDetectionError | None = None
         while True:
             try:
                 answer, response = self._attempt(call, is_file, is_long)
             except httpx.RequestError as error:
                 pause_s = decide_pause(call.method, None, None, retries, self._max_retries)
-                lost_answers += 1
+                lost = describe_failure(error)
                 if pause_s is None:
-                    raise describe_failure(error) from error
+                    raise lost from error
             else:
                 # A removal that finds nothing: an earlier attempt, whose answer got lost, has removed it.
-                is_removed = call.is_removal and answer.status == 404 and lost_answers > 0
+                is_removed = call.is_removal and answer.status == 404 and lost is not None
                 if answer.status in (200, 204) or is_removed:
                     return answer, response
                 retry_after_s = read_retry_after(answer.headers)
                 pause_s = decide_pause(call.method, answer.status, retry_after_s, retries, self._max_retries)
-                lost_answers += answer.status >= 500
+                fault = read_error(answer)
+                if answer.status != 429:
+                    lost = fault
                 if pause_s is None:
-                    raise read_error(answer)
+                    # A refusal for the rate says that nothing was done. That is untrue of a change that was sent before.
+                    raise fault if call.method == "GET" else lost or fault
             retries += 1
             time.sleep(pause_s)
 

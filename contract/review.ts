@@ -25,8 +25,8 @@ export const MAX_CASES = 10;
 /** The most sessions that are labelled at once. */
 export const MAX_BULK = 200;
 /**
- * The most labels that `listVerdicts` answers. A page asks again for those of the last 30 s, in which a key at its limit labels 3,000
- * sessions: with fewer than that it would get the same ones for ever.
+ * The most labels that `listVerdicts` answers. A page asks again for those of the last 30 s, in which a key at its limit
+ * labels 3,000 sessions: a lower bound would return the same ones for ever.
  */
 export const MAX_TOLD_VERDICTS = 10_000;
 

@@ -105,7 +105,7 @@ async function startServer(program: string): Promise<InngestServer> {
     }
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
-  return { baseUrl, eventKey, signingKey, isDev: false, patienceMs: 60_000, stop };
+  return { baseUrl, eventKey, signingKey, isDev: false, patienceMs: 120_000, stop };
 }
 
 async function findFreePorts(count: number): Promise<number[]> {

@@ -110,7 +110,10 @@ export const REFUSALS: Record<string, Partial<Record<ErrorCode, Refusal[]>>> = {
     NOT_FOUND: unknown('sessionId'),
   },
   listUsers: { INVALID_REQUEST: BAD_PAGE },
-  eraseUser: { INVALID_REQUEST: badPath('userId') },
+  eraseUser: {
+    INVALID_REQUEST: badPath('userId'),
+    UNSUPPORTED_OPERATION: [{ with: 'the id of a user who was erased', ids: { userId: `erased-${'0'.repeat(32)}` } }],
+  },
   getUserErasure: { INVALID_REQUEST: badPath('receiptId'), NOT_FOUND: unknown('receiptId') },
   exportUser: { INVALID_REQUEST: badPath('userId'), NOT_FOUND: unknown('userId') },
   listUserSessions: { INVALID_REQUEST: [...badPath('userId'), ...BAD_PAGE], NOT_FOUND: unknown('userId') },

@@ -1,5 +1,5 @@
-import { findChange, MIN_SEGMENTS } from '../detection/change-point';
-import { findTaken, type History, isNamed, type JudgedSession } from './history';
+import { type Change, findChange, MIN_SEGMENTS } from '../detection/change-point';
+import { findTaken, type History, isNamed, isReliable, type JudgedSession } from './history';
 import type { AnomalyRule } from './rule';
 
 /** A person began and a program went on, or the other way round, in one session. */
@@ -11,7 +11,7 @@ export const agentTakeoverRule: AnomalyRule = {
     `at least ${MIN_SEGMENTS} segments in which behaviour could be measured, 2 of them in each part`,
     'the change explains the session 20 times better than one actor does, corrected for the number of segments',
     'a session that is labelled human is not judged',
-    'names no user if another one had the session before',
+    'names no user if another one had the session before, or if the program acted only before the user was known',
     'the program’s part has a score of at least 0.7, which findings of one group cannot give; the person’s part below 0.4',
   ],
   severity: 'high if a program went on, medium if a person did',
@@ -28,13 +28,14 @@ export const agentTakeoverRule: AnomalyRule = {
     const change = score && findChange(score.segments);
     if (!change) return [];
     const { at: moment, direction, ...parts } = change;
+    const userId = await findUser(session, change, history);
     return [
       {
         cause: [session.id],
         severity: direction === 'person-to-program' ? 'high' : 'medium',
         detectedAt: score.scoredAt,
         sessionId: session.id,
-        userId: await findOnlyUser(session, history),
+        userId,
         deviceFingerprint: session.fingerprint,
         metadata: { moment, direction, ...parts },
       },
@@ -42,8 +43,10 @@ export const agentTakeoverRule: AnomalyRule = {
   },
 };
 
-/** The user of the session. Nobody, if another one had it before: the program may have been that one's. */
-async function findOnlyUser(session: JudgedSession, history: History): Promise<string | null> {
-  if (!isNamed(session)) return null;
-  return (await findTaken(session, history)) === null ? session.userId : null;
+/** Finds the user in whose name the program acted. Nobody, if it may have acted for somebody who had the session before. */
+async function findUser(session: JudgedSession, { at, direction }: Change, history: History): Promise<string | null> {
+  if (!isNamed(session) || (await findTaken(session, history)) !== null) return null;
+  if (direction === 'person-to-program') return session.userId;
+  const matches = await history.listMatches(session.id);
+  return matches.some((match) => match.correlatedAt < at && isReliable(match)) ? session.userId : null;
 }

@@ -47,6 +47,22 @@ export function registerTakeoverTests(): void {
       expect(shorten(await campus.listAnomalies())).toEqual(['AgentTakeover medium null']);
     });
 
+    it.each([
+      { ago: 48, user: 'ada' },
+      { ago: 47, user: 'null' },
+    ])(
+      'names who signed in $ago minutes ago, if the program acted until 47 minutes ago: $user',
+      async ({ ago, user }) => {
+        const match: Fact = {
+          ...{ kind: 'sessionCorrelated', sessionId: 's', user: { id: 'ada', name: 'Ada' }, confidence: 1 },
+          correlatedAt: minutesAgo(ago),
+        };
+        const turned = score(segmentsOf(3.4, 2.8, 3.6, -3.5, -3.5, -3.2));
+        await campus.send([...makeVisit({ id: 's', user: null, minutes: null }), match, turned]);
+        expect(shorten(await campus.listAnomalies())).toEqual([`AgentTakeover medium ${user}`]);
+      },
+    );
+
     it('names no user if two had the session: one of them may be the program', async () => {
       await campus.send([
         ...makeVisit({ id: 's', minutes: null }),

@@ -14,7 +14,7 @@ import { createEmptyDatabase } from '../support/database';
 const DEFAULTS = {
   ...{ datestyle: 'German', timezone: 'Asia/Kathmandu', bytea_output: 'escape' },
   ...{ default_transaction_isolation: 'serializable', statement_timeout: '1ms', lock_timeout: '1ms' },
-  ...{ idle_session_timeout: '1h', idle_in_transaction_session_timeout: '1h' },
+  ...{ idle_session_timeout: '1h', idle_in_transaction_session_timeout: '1h', search_path: 'own' },
 };
 
 let database: { url: string; drop(): Promise<void> };
@@ -23,6 +23,7 @@ beforeAll(async () => {
   database = await createEmptyDatabase();
   const admin = postgres(database.url, { max: 1 });
   const name = new URL(database.url).pathname.slice(1);
+  await admin`create schema own`;
   for (const [setting, value] of Object.entries(DEFAULTS))
     await admin.unsafe(`alter database ${name} set ${setting} = '${value}'`);
   await admin.end();
@@ -48,11 +49,14 @@ describe.each(WAYS)('with other defaults of its database, %s', (_way, ask) => {
     expect(await ask(text)).toEqual([{ at: '2026-01-31T09:30:00.500Z', bytes, none: Buffer.alloc(0) }]);
   });
 
-  it('has the isolation and the limits that the product sets', async () => {
-    const names = ['transaction_isolation', 'lock_timeout', 'idle_session_timeout'];
+  it('has the isolation, the limits and the schema that the product sets', async () => {
+    const names = ['transaction_isolation', 'lock_timeout', 'idle_session_timeout', 'search_path'];
     const shown = names.map((name) => `current_setting('${name}') as ${name}`);
     expect(await ask(`select ${shown.join(', ')}`)).toEqual([
-      { transaction_isolation: 'read committed', lock_timeout: '0', idle_session_timeout: '0' },
+      {
+        ...{ transaction_isolation: 'read committed', lock_timeout: '0', idle_session_timeout: '0' },
+        search_path: 'public',
+      },
     ]);
   });
 });

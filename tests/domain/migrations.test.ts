@@ -92,9 +92,9 @@ describe('migrations', () => {
     await admin.unsafe(`
       create schema old;
       create function old.current_setting(name text) returns text language sql as $$
-        select case name when 'server_version' then '14.23 (Debian 14.23-1)' else pg_catalog.current_setting(name) end $$;
-      do $$ begin execute format('alter database %I set search_path = old, pg_catalog, public', current_database()); end $$`);
-    const refused = migrateDatabase({ url: database.url, directory, region: 'us' });
+        select case name when 'server_version' then '14.23 (Debian 14.23-1)' else pg_catalog.current_setting(name) end $$`);
+    const url = `${database.url}?search_path=old,pg_catalog,public`;
+    const refused = migrateDatabase({ url, directory, region: 'us' });
     const message = 'is Postgres 14.23 (Debian 14.23-1), but needs 15 or later';
     await expect(refused).rejects.toThrow(new UnsuitableDatabaseError(message));
     expect(await admin`select from pg_catalog.pg_class where relname = 'meta'`).toHaveLength(0);

@@ -5,7 +5,7 @@ import { lacksCluster, withdrawRights } from '../db/embedded-cluster';
 import { migrateDatabase, NoSessionError, RegionMismatchError, UnsuitableDatabaseError } from '../db/migrate';
 import { hasSealedSecrets } from '../db/sealed-secrets';
 import { nameIdentitySecretContext } from './domain/collecting';
-import { createDataDir, obtainAppSecret, obtainSecretFile } from './platform/data-dir';
+import { createDataDir, obtainAppSecret, obtainPipelineToken } from './platform/data-dir';
 import { type Env, SettingError } from './platform/env';
 import { type Logger, serializeError } from './platform/log';
 import { createService, type Service, type ServiceOptions } from './service';
@@ -52,7 +52,7 @@ export async function prepareRuntime(env: Env, log: Logger, signal?: AbortSignal
   try {
     const migrated = await migrate(env, embedded.url, log, signal);
     const appSecret = env.APP_SECRET ?? (await obtainAppSecret(dataDir, () => hasSealedSecrets(embedded.url)));
-    const pipelineToken = env.PIPELINE_TOKEN ?? (await obtainSecretFile(dataDir, 'pipeline-token', 'base64url'));
+    const pipelineToken = env.PIPELINE_TOKEN ?? (await obtainPipelineToken(dataDir));
     for (const name of ['app-secret', 'pipeline-token']) await withdrawRights(join(dataDir, name));
     const complete: Env = { ...env, PIPELINE_TOKEN: pipelineToken };
     return {

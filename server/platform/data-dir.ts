@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { link, mkdir, readFile, stat, unlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { SettingError } from './env';
+import { pipelineToken } from './setting-values';
 
 /** Creates the data directory and its missing parents. Throws a SettingError if the system refuses, or if it is none. */
 export async function createDataDir(dataDir: string): Promise<void> {
@@ -30,11 +31,7 @@ const exists = (path: string) =>
  * Reads a generated secret from the data directory, or creates it (mode 0600). The file is written completely before it
  * gets its final name, so that neither a crash nor a second process leaves a partial one.
  */
-export async function obtainSecretFile(
-  dataDir: string,
-  name: string,
-  encoding: 'base64' | 'base64url',
-): Promise<string> {
+async function obtainSecretFile(dataDir: string, name: string, encoding: 'base64' | 'base64url'): Promise<string> {
   const path = join(dataDir, name);
   const existing = await readFile(path, 'utf8').catch(({ code }: NodeJS.ErrnoException) => {
     if (code !== 'ENOENT') throw new SettingError(`DATA_DIR: ${path} cannot be read (${code})`);
@@ -65,4 +62,13 @@ export async function obtainAppSecret(dataDir: string, isSealed: () => Promise<b
   const secret = Buffer.from(await obtainSecretFile(dataDir, 'app-secret', 'base64'), 'base64');
   if (secret.length === 32) return secret;
   throw new SettingError(`DATA_DIR: ${path} must have 32 bytes in base64; restore it`);
+}
+
+/** Reads the generated PIPELINE_TOKEN, or creates it. Throws a SettingError if its file has what the setting may not have. */
+export async function obtainPipelineToken(dataDir: string): Promise<string> {
+  const token = await obtainSecretFile(dataDir, 'pipeline-token', 'base64url');
+  const [fault] = pipelineToken.safeParse(token).error?.issues ?? [];
+  if (!fault) return token;
+  const path = join(dataDir, 'pipeline-token');
+  throw new SettingError(`DATA_DIR: ${path} ${fault.message}; restore it, or delete it to make a new one`);
 }

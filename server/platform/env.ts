@@ -11,6 +11,7 @@ import {
   endpoint,
   flag,
   integer,
+  pipelineToken,
   publicUrl,
   quota,
   reportStore,
@@ -54,9 +55,7 @@ export const settingsSchema = z.object({
       '`0` or `1`: load the demo integration if there is no other one, and serve `/demo` if there is. Unset: 1 with the embedded database.',
     ),
   APP_SECRET: appSecret.optional().describe('32 bytes in base64. Unset: generated into `DATA_DIR/app-secret`.'),
-  PIPELINE_TOKEN: z
-    .string()
-    .regex(/^[!-~]{16,}$/, 'must have at least 16 characters, all of them visible ASCII')
+  PIPELINE_TOKEN: pipelineToken
     .optional()
     .describe(
       'At least 16 characters of visible ASCII. Unset: generated into `DATA_DIR/pipeline-token`; with `DATABASE_URL`, facts are refused.',

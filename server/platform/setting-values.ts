@@ -150,3 +150,8 @@ export const appSecret = z
   .refine((bytes) => bytes.length === 32, 'must be 32 bytes in base64 (openssl rand -base64 32)');
 
 export const quota = (perMinute: number) => integer(1, 100_000_000).prefault(String(perMinute));
+
+/** Also that in a file of DATA_DIR: with it, anybody may report any fact. */
+export const pipelineToken = z
+  .string()
+  .regex(/^[!-~]{16,}$/, 'must have at least 16 characters, all of them visible ASCII');

@@ -350,6 +350,17 @@ describe('an invalid setting', () => {
     await rm(damaged);
     await mkdir(damaged);
     await expect(prepare(dataDir)).rejects.toThrow(new SettingError(`DATA_DIR: ${damaged} cannot be read (EISDIR)`));
+    // One that the setting may not have: easily guessed, or one that no request can have.
+    await rm(damaged, { recursive: true });
+    const short = join(dataDir, 'pipeline-token');
+    for (const token of ['x', 'in two or more words']) {
+      await writeFile(short, token);
+      await expect(prepare(dataDir)).rejects.toThrow(
+        new SettingError(
+          `DATA_DIR: ${short} must have at least 16 characters, all of them visible ASCII; restore it, or delete it to make a new one`,
+        ),
+      );
+    }
     await waitForNoPostgres(dataDir, 0);
   });
 

@@ -1,5 +1,6 @@
-/** A server that is starting refuses its clients. That is no reason for its end. */
-const IS_NO_REASON = /^(initdb: removing|child process exited|FATAL: {2}the database system is )/;
+/** A server that is starting refuses its clients, and one that cannot end a transaction panics. That is no reason for its end. */
+const IS_NO_REASON =
+  /^(initdb: removing|child process exited|FATAL: {2}the database system is |PANIC: {2}cannot abort transaction )/;
 const IS_COMPLAINT = /(FATAL|PANIC|error):/;
 const IS_NEXT_MESSAGE = /^(LOG|WARNING|ERROR|FATAL|PANIC): /;
 

@@ -12,6 +12,13 @@ const DISK_FULL = `2026-01-31 09:30:00.134 UTC [29283] LOG:  redo done at 0/2FFF
 2026-01-31 09:30:00.240 UTC [29286] HINT:  In a moment you should be able to reconnect.
 2026-01-31 09:30:00.241 UTC [29277] LOG:  startup process (PID 29283) exited with exit code 1
 `;
+const DISK_FULL_AT_FIRST_START = `2026-01-31 09:30:00.706 UTC [2232] FATAL:  could not extend file "base/1/2691": No space left on device
+2026-01-31 09:30:00.706 UTC [2232] HINT:  Check free disk space.
+2026-01-31 09:30:00.706 UTC [2232] PANIC:  cannot abort transaction 1, it was already committed
+Aborted
+child process exited with exit code 134
+initdb: removing data directory "/data/postgres.init-1"
+`;
 const OTHER_VERSION = `2026-01-31 09:30:00.134 UTC [7] FATAL:  database files are incompatible with server
 2026-01-31 09:30:00.134 UTC [7] DETAIL:  The data directory was initialized by PostgreSQL version 17,
 	which is not compatible with this version 18.
@@ -20,6 +27,10 @@ const OTHER_VERSION = `2026-01-31 09:30:00.134 UTC [7] FATAL:  database files ar
 
 it.each([
   [DISK_FULL, 'FATAL: could not write to file "pg_wal/xlogtemp.29283": No space left on device'],
+  [
+    DISK_FULL_AT_FIRST_START,
+    'FATAL: could not extend file "base/1/2691": No space left on device HINT: Check free disk space.',
+  ],
   [
     OTHER_VERSION,
     'FATAL: database files are incompatible with server DETAIL: The data directory was initialized by PostgreSQL version 17, HINT: Read the release notes.',

@@ -50,8 +50,11 @@ export interface Beacon extends BeaconContent {
   t?: string;
   /** The device's random id: 32 hexadecimal digits. Absent if storage is refused or the page switched it off. */
   i?: string;
-  /** Who the visitor is, when that has changed. Without an id the page says that nobody is signed in, which tells nothing. */
-  u?: BeaconUser;
+  /**
+   * Who the visitor is, when that has changed. Without an id the page says that nobody is signed in, which tells nothing. Null once it
+   * is read: the page names somebody by an id that cannot be kept.
+   */
+  u?: BeaconUser | null;
   /** The page asked to ignore Global Privacy Control. Counts only if the integration allows it. */
   g?: 1;
   /** The session ends with this batch. */
@@ -114,7 +117,7 @@ export interface BeaconEnvironment {
 export const ENVIRONMENT_BITS = {
   /** The document is in a frame. */
   framed: 1,
-  /** `window.chrome` exists. */
+  /** `window.chrome` exists. Older pixels say so; no rule reads it. */
   chromeObject: 2,
   /** The getter of navigator.webdriver is not native code. */
   changedWebdriver: 4,

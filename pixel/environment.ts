@@ -31,7 +31,8 @@ export function readEnvironment(isRevived: boolean | undefined): BeaconEnvironme
       toInteger,
     ) as BeaconEnvironment['h'],
     b: packBits(
-      ...[window !== top, 'chrome' in window, guard(isWebdriverChanged)(), document.hasFocus(), document.hidden],
+      // The second bit was of `window.chrome`, which no rule read.
+      ...[window !== top, 0, guard(isWebdriverChanged)(), document.hasFocus(), document.hidden],
       ...[/headless/i.test(about.userAgent + brands), isRevived],
     ),
     q: guard(probeInspector)() ?? [-1, -1],

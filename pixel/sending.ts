@@ -209,8 +209,6 @@ function pickNew<Value>(kind: keyof typeof told, value: Value): Value | undefine
   return value;
 }
 
-const write = (batch: Batch) => writeJson({ ...batch, c: [clock.now(), readWallMs() || 0] } satisfies Beacon);
-
 /**
  * Sends a batch. `keepalive` lets it outlive the page. `sendBeacon` would do so too, but sends the page's whole address in
  * `Referer`, sends cookies, and does not say whether the batch was taken.
@@ -224,7 +222,7 @@ async function post(batch: Batch): Promise<void> {
   try {
     const response = await fetch(collectUrl, {
       method: 'POST',
-      body: write(batch),
+      body: writeJson({ ...batch, c: [clock.now(), readWallMs() || 0] } satisfies Beacon),
       keepalive: true,
       credentials: 'omit',
       referrerPolicy: 'origin',

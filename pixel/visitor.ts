@@ -8,15 +8,18 @@ enum Limit {
 }
 
 /**
- * Reads what is said of a visitor. Without an id it is nothing. What is too long is left out, because half an id would be
- * another one. The collector ignores what is malformed.
+ * Reads what is said of a visitor. Without an id it is nothing. What is too long is left out, because half an id would be another
+ * one. But such an id says that somebody is signed in, so the collector gets one that it takes for nobody's. It ignores what is
+ * malformed.
  */
 export function readUser(read: (name: string) => unknown): Partial<BeaconUser> {
   const user: Partial<BeaconUser> = {};
   for (const name of 'id,name,email,url,hash,context'.split(',') as 'id'[]) {
     // A list of nothing is an empty text.
     const text = `${[read(name)]}`;
-    if (text && !text[Limit.length]) user[name] = text;
+    if (text[Limit.length]) {
+      if (name === 'id') user.id = '\0';
+    } else if (text) user[name] = text;
   }
   return user;
 }

@@ -203,7 +203,7 @@ export function createCollector(dependencies: {
       ...(m && { m }),
       ...(l && { l }),
       ...(x && { x }),
-      ...(user ? { user } : u && { hasRefusedUser: true as const }),
+      ...(user ? { user } : u !== undefined && { hasRefusedUser: true as const }),
       ...(agent !== null && { agent }),
       ...(number !== null && { network: number }),
       ...(n === 0 && origin !== null && { origin }),

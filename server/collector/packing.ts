@@ -22,7 +22,7 @@ export interface NamedUser {
 /** What is kept of a batch. */
 export interface KeptBatch extends Omit<TraceBatch, 'u'> {
   user?: NamedUser;
-  /** The page names somebody who does not count: erased, or without the signature that is needed. Who it is is not kept. */
+  /** The page names somebody who does not count: erased, without the signature that is needed, or by an id that cannot be kept. Who it is is not kept. */
   hasRefusedUser?: true;
   /** In the first batch of a document: the page's origin, and the device's fingerprint. */
   origin?: string;

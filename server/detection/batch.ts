@@ -109,10 +109,12 @@ function readOptional(value: object, beacon: Beacon): boolean {
     beacon.e = environment;
   }
   const u = own(value, 'u');
-  if (u !== undefined) {
+  if (u === null) beacon.u = u;
+  else if (u !== undefined) {
     if (!isObject(u)) return false;
     const user = readUser(u);
-    if (user !== null) beacon.u = user;
+    // Somebody else than the device's user may be there, so it is kept that the page names anybody.
+    if (user !== null || own(u, 'id')) beacon.u = user;
   }
   const m = own(value, 'm');
   if (m !== undefined) {

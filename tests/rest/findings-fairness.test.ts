@@ -156,6 +156,27 @@ describe('a page after one that named the user', () => {
   });
 });
 
+describe('a session without a user, on a device with a single one', () => {
+  it.each<[string, object, string | null]>([
+    ['is theirs if its pages name nobody', {}, 'ada'],
+    ['is theirs if its pages say that nobody is signed in', { u: {} }, 'ada'],
+    ['is nobody’s if a page names somebody by an id that cannot be kept', { u: { id: 'x'.repeat(257) } }, null],
+  ])('%s', async (_, named, userId) => {
+    const { db, collector, findings } = server.service;
+    const site = await openPageSite({ db, url: server.url }, campus.customer);
+    const { device } = new Tab(site);
+    for (const content of [{ u: { id: 'ada', lms: 1 } as const }, named]) {
+      const tab = new Tab(site);
+      tab.device = device;
+      await tab.send({ ...content, x: 1 });
+      await collector.flush();
+      await findings.flush();
+    }
+    const { data } = (await server.call('GET', '/v1/sessions', { key: site.key })).body;
+    expect(data.map((session: { userId: string | null }) => session.userId)).toEqual([userId, 'ada']);
+  });
+});
+
 describe('a device that is put away', () => {
   it.each(['first', 'later'])('is not used beside the next one, if its facts come %s', async (when) => {
     const laptop = makeVisit({ ...LAPTOP, ago: 60, minutes: 0.3, input: [0.2] });

@@ -1,5 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
+import { readBeacon } from '../../../server/detection/batch';
 import { type PixelHost, watchFaults } from '../../support/pixel-host';
 
 // Pages of learning platforms. They are made by us after the public markup of these systems.
@@ -80,6 +81,16 @@ export function registerLmsRules(host: PixelHost, browser: () => Browser) {
       host.received = [];
       const nobody = { ...canvas, head: `<script>botPixel = [['identify', {}]];</script>${canvas.head}` };
       expect((await readUser(nobody))?.id).toBeUndefined();
+    });
+
+    it('is somebody without an id, if the customer names them by one that is too long', async () => {
+      const id = 'x'.repeat(257);
+      const canvas = canvasPage({ current_user_id: '4711' });
+      const pushed = { ...canvas, head: `<script>botPixel = [['identify', { id: '${id}' }]];</script>${canvas.head}` };
+      for (const user of [await readUser(canvas, `data-user-id="${id}"`), await readUser(pushed)]) {
+        expect(user?.id).not.toContain('x');
+        expect(readBeacon({ ...host.beacons[0], u: user })).toMatchObject({ u: null });
+      }
     });
 
     it('is told again when another page of the application shows another one, and only then', async () => {

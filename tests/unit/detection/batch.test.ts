@@ -74,7 +74,7 @@ describe('readBeacon', () => {
     ['a page with U+0000', { ...BEACON, p: ['https://a.example/\0'] }],
     ['too many pages', { ...BEACON, p: Array(65).fill('https://a.example/') }],
     ['a user that is text', { ...BEACON, u: 'Ada' }],
-    ['a user that is null', { ...BEACON, u: null }],
+    ['a user that is a list', { ...BEACON, u: [] }],
     ['written documents that are text', { ...BEACON, w: 'essay' }],
     ['a written document that is a number', { ...BEACON, w: [1] }],
     ['written documents with a hole', { ...BEACON, w: [null] }],
@@ -127,10 +127,10 @@ describe('readBeacon', () => {
   it.each<[string, unknown, object]>([
     ['a user without an id', { name: 'Ada' }, {}],
     ['a user with an empty id', { id: '' }, {}],
-    ['a user id without anything to see', { id: '\u3164', name: 'Ada' }, {}],
-    ['a user called ..', { id: '..' }, {}],
-    ['a user id with a control character', { id: 'a\u0007' }, {}],
-    ['a user id that is too long', { id: 'a'.repeat(257), name: 'Ada' }, {}],
+    ['a user id without anything to see', { id: '\u3164', name: 'Ada' }, { u: null }],
+    ['a user called ..', { id: '..' }, { u: null }],
+    ['a user id with a control character', { id: 'a\u0007' }, { u: null }],
+    ['a user id that is too long', { id: 'a'.repeat(257), name: 'Ada' }, { u: null }],
     ['a name with a lone surrogate', { id: 'a', name: '\ud800' }, { u: { id: 'a' } }],
     ['a name of blanks', { id: 'a', name: ' \u00a0\u2800' }, { u: { id: 'a' } }],
     ['a name of marks that nobody sees', { id: 'a', name: '\u200b\u202e\u0301' }, { u: { id: 'a' } }],
@@ -163,6 +163,7 @@ describe('readBeacon', () => {
       { ...BEACON, p: [`https://a.example/${'x'.repeat(2_048 - 18)}`], ev: [] },
       { ...BEACON, w: Array(16).fill('é'.repeat(256)), ev: [EventCode.Writing, 10, -1, 15, -1] },
       { ...BEACON, w: [] },
+      { ...BEACON, u: null },
     ]) {
       expect(readBeacon(onWire(beacon))).toEqual(onWire(beacon));
     }

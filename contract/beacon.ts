@@ -133,8 +133,9 @@ export const ENVIRONMENT_BITS = {
 
 /**
  * Names that automation leaves in a page. `window` names are properties of `window`; one that ends with `*` is a prefix.
- * `id` names are ids of elements, `root` names are attributes of the root element. A mark is proof, so a name must be one
- * that a page or an installed extension would not choose. The pixel does not look for `retired` names and no rule counts
+ * `body` and `html` names are ids of elements directly in these two, where the tools put them: anybody may write such an id into
+ * a post, and learning platforms keep it. `root` names are attributes of the root element. A mark is proof, so a name must be
+ * one that a page or an installed extension would not choose. The pixel does not look for `retired` names and no rule counts
  * them: pages and extensions may have them, or only tools that are too old to run the pixel. Append only: the wire names
  * them by their index.
  */
@@ -157,13 +158,13 @@ export const AUTOMATION_MARKS = [
   ['root', 'webdriver'],
   ['retired', 'selenium'],
   ['retired', 'driver'],
-  ['id', 'playwright-highlight-container'],
-  ['id', 'claude-agent-glow-border'],
-  ['id', 'claude-agent-stop-container'],
-  ['id', 'claude-phantom-cursor'],
-  ['id', 'codex-agent-overlay-root'],
+  ['body', 'playwright-highlight-container'],
+  ['body', 'claude-agent-glow-border'],
+  ['body', 'claude-agent-stop-container'],
+  ['body', 'claude-phantom-cursor'],
+  ['html', 'codex-agent-overlay-root'],
   ['window', '__pwInitScripts'],
-] as const satisfies readonly (readonly ['window' | 'id' | 'root' | 'retired', string])[];
+] as const satisfies readonly (readonly ['window' | 'body' | 'html' | 'root' | 'retired', string])[];
 
 /**
  * Codes of the events. An event is its code, the time since the event before it in tenths of a millisecond (the first of a

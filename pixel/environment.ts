@@ -75,7 +75,7 @@ export function findMarks(known: number[]): number[] {
   // A search in one text takes a tenth of the time of a loop: a window has over a thousand names.
   const names = `,${Object.getOwnPropertyNames(window)},`;
   return MARKS.flatMap((mark, index) =>
-    known.includes(index) || !(/^[#h]/.test(mark) ? document.querySelector(mark) : mark && names.includes(`,${mark}`))
+    known.includes(index) || !(/[>[]/.test(mark) ? document.querySelector(mark) : mark && names.includes(`,${mark}`))
       ? []
       : index,
   );

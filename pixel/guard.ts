@@ -11,8 +11,6 @@ export function startDebugging(): void {
 
 // A page may have a variable of this name later.
 export const clock = performance;
-/** The time of the wall clock, or nothing that is a number: a page can replace `Date`. */
-export const readWallMs = () => guard(() => +Date.now())()!;
 
 /** Wraps a callback of the browser, so that no fault leaves it. Every listener, timer and promise of the pixel goes through here. */
 export const guard =
@@ -26,6 +24,9 @@ export const guard =
       } catch {} // the page has replaced its console
     }
   };
+
+/** The time of the wall clock, or nothing that is a number: a page can replace `Date`. */
+export const readWallMs = guard(() => +Date.now()) as () => number;
 
 /** Returns what `read` returns, or nothing if it throws, as storage and new interfaces do where they are refused. */
 export const attempt = <T>(read: () => T): T | undefined => guard(read)();

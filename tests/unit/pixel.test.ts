@@ -61,7 +61,8 @@ describe('the codes of the pixel', () => {
   it('name the same marks', () => {
     const WAYS = {
       window: (name: string) => (name.endsWith('*') ? name.slice(0, -1) : `${name},`),
-      id: (name: string) => `#${name}`,
+      body: (name: string) => `body>#${name}`,
+      html: (name: string) => `html>#${name}`,
       root: (name: string) => `html[${name}]`,
       retired: () => '',
     };

@@ -173,6 +173,26 @@ export function registerEventRules(host: PixelHost, browser: () => Browser) {
       expect(second!.m!.map((mark) => AUTOMATION_MARKS[mark]![0])).toEqual(['root']);
     });
 
+    it('has the mark of an element only where tools put it, because people can write its id into a post', async () => {
+      const elements = AUTOMATION_MARKS.filter(([where]) => where === 'body' || where === 'html');
+      const post = elements.map(([, id]) => `<p id="${id}">Hello</p>`).join('');
+      const page = await host.openTimedPage(browser());
+      await page.goto(host.setPage('/', `<main><article>${post}</article></main>${host.tag()}`));
+      await host.runClock(page);
+      const [first] = await host.waitForBatches(1);
+      const listNames = (marks: number[] = []) => marks.map((mark) => AUTOMATION_MARKS[mark]![1]);
+      const names = elements.map(([, name]) => name as string);
+      expect(listNames(first!.m).filter((name) => names.includes(name))).toEqual([]);
+      await page.evaluate((all) => {
+        for (const [where, id] of all)
+          document.querySelector(where)!.append(Object.assign(document.createElement('div'), { id }));
+      }, elements);
+      await page.mouse.click(5, 5);
+      await host.runClock(page);
+      const [, second] = await host.waitForBatches(2);
+      expect(listNames(second!.m)).toEqual(names);
+    });
+
     it('never contains what was typed, pasted or put into an address', async () => {
       const secrets = [
         'Zanzibar',

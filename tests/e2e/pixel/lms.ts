@@ -71,6 +71,7 @@ export function registerLmsRules(host: PixelHost, browser: () => Browser) {
       ['Open edX says', openEdxPage('{"username": "ada", "user_id": 12, "course_id": "course-v1:x+y+z"}'), '12'],
       ['Open edX says to nobody', openEdxPage('{"username": null, "user_id": null}'), null],
       ['a page with other JSON says', openEdxPage('none'), null],
+      ['somebody has written into a post', { head: '', body: '<p id="user-metadata">{"user_id": 12}</p>' }, null],
     ])('is whom %s', async (_, lms, id) => {
       expect(await readUser(lms)).toEqual(id === null ? undefined : { id, lms: 1 });
     });

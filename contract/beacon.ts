@@ -133,8 +133,8 @@ export const ENVIRONMENT_BITS = {
 
 /**
  * Names that automation leaves in a page. `window` names are properties of `window`; one that ends with `*` is a prefix.
- * `body` and `html` names are ids of elements directly in these two, where the tools put them: anybody may write such an id into
- * a post, and learning platforms keep it. `root` names are attributes of the root element. A mark is proof, so a name must be
+ * `body` names are ids of elements directly in `body`, where the tools put them: anybody may write such an id into a post, and
+ * learning platforms keep it. `root` names are attributes of the root element. A mark is proof, so a name must be
  * one that a page or an installed extension would not choose. The pixel does not look for `retired` names and no rule counts
  * them: pages and extensions may have them, or only tools that are too old to run the pixel. Append only: the wire names
  * them by their index.
@@ -162,9 +162,9 @@ export const AUTOMATION_MARKS = [
   ['body', 'claude-agent-glow-border'],
   ['body', 'claude-agent-stop-container'],
   ['body', 'claude-phantom-cursor'],
-  ['html', 'codex-agent-overlay-root'],
+  ['retired', 'codex-agent-overlay-root'],
   ['window', '__pwInitScripts'],
-] as const satisfies readonly (readonly ['window' | 'body' | 'html' | 'root' | 'retired', string])[];
+] as const satisfies readonly (readonly ['window' | 'body' | 'root' | 'retired', string])[];
 
 /**
  * Codes of the events. An event is its code, the time since the event before it in tenths of a millisecond (the first of a

@@ -71,7 +71,7 @@ export const MARKS = (
   'cdc_adoQpoasnfa  __playwright_ __puppeteer_ __webdriver_        domAutomation __stagehand __browserUse ' +
   'html[webdriver]   ' +
   'body>#playwright-highlight-container body>#claude-agent-glow-border body>#claude-agent-stop-container ' +
-  'body>#claude-phantom-cursor html>#codex-agent-overlay-root __pwInitScripts,'
+  'body>#claude-phantom-cursor  __pwInitScripts,'
 ).split(' ');
 
 /** Packs flags into a number, the first one as bit 0. The callers follow EVENT_FLAGS and ENVIRONMENT_BITS. */

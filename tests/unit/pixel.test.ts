@@ -62,7 +62,6 @@ describe('the codes of the pixel', () => {
     const WAYS = {
       window: (name: string) => (name.endsWith('*') ? name.slice(0, -1) : `${name},`),
       body: (name: string) => `body>#${name}`,
-      html: (name: string) => `html>#${name}`,
       root: (name: string) => `html[${name}]`,
       retired: () => '',
     };

@@ -5,7 +5,6 @@ const AGENTS: Partial<Record<(typeof AUTOMATION_MARKS)[number][1], string>> = {
   'claude-agent-glow-border': 'claude',
   'claude-agent-stop-container': 'claude',
   'claude-phantom-cursor': 'claude',
-  'codex-agent-overlay-root': 'codex',
 };
 
 /** Finds the agent to which a mark belongs. Null: the mark names none. */

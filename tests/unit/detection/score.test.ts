@@ -356,7 +356,7 @@ describe('a judgement', () => {
     const everything: Manner = {
       ...{ ...AGENTS['raw cdp keys'], isCentred: true, isFractional: true, isFocusSudden: true, hasShift: false },
       environment: { w: 1, q: [9, 9], b: 2 + 32, v: [1280, 720, 1280, 720, ...DESKTOP.v.slice(4)] as typeof DESKTOP.v },
-      marks: ['cdc_adoQpoasnfa*', '__playwright_*', '__puppeteer_*', 'codex-agent-overlay-root'],
+      marks: ['cdc_adoQpoasnfa*', '__playwright_*', '__puppeteer_*', 'claude-phantom-cursor'],
     };
     const { findings, detectionFlags } = scoreTrace(imitateTasks(Array(20).fill(everything)));
     expect(detectionFlags.length).toBeGreaterThan(10);

@@ -61,7 +61,7 @@ export const BROWSER_CASES: Record<string, Case[]> = {
   ],
   'declared-agent': [
     ['the border of an agent', 'found', mark('claude-agent-glow-border')],
-    ['the overlay of another', 'found', mark('codex-agent-overlay-root')],
+    ['an element that an idle extension adds to each page', 'notFound', mark('codex-agent-overlay-root')],
     ['another mark', 'notFound', mark('cdc_adoQpoasnfa*')],
     ['a request that an agent signed', 'found', (builder) => builder.send({ agent: 'chatgpt.com' }), null],
     ['no environment', 'notMeasured', nothing, null],

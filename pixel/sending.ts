@@ -218,7 +218,8 @@ async function post(batch: Batch): Promise<void> {
   underway.add(batch);
   let status: number | undefined;
   let retryAfter: string | null | undefined;
-  let answer: BeaconAnswer = {};
+  let token: string | undefined;
+  let ended: true | undefined;
   try {
     const response = await fetch(collectUrl, {
       method: 'POST',
@@ -229,17 +230,18 @@ async function post(batch: Batch): Promise<void> {
       signal: AbortSignal.timeout?.(Limit.timeoutMs),
     });
     retryAfter = response.headers.get('retry-after');
-    if (response.status === 200) answer = await response.json();
+    if (response.status === 200) ({ token, ended } = (await response.json()) as BeaconAnswer);
     status = response.status;
-  } catch {} // no network, no time, or no JSON
-  guard(takeAnswer)(batch, status, retryAfter, answer);
+  } catch {} // no network, no time, or an answer of somebody else
+  guard(takeAnswer)(batch, status, retryAfter, token, ended);
 }
 
 function takeAnswer(
   batch: Batch,
   status: number | undefined,
   retryAfter: unknown,
-  { token, ended }: BeaconAnswer,
+  token: string | undefined,
+  ended: true | undefined,
 ): void {
   note([status, batch]);
   underway.delete(batch);

@@ -71,7 +71,9 @@ export class PixelHost {
     const isOfThisTest = beacon.k === this.siteKey;
     if (isOfThisTest) this.received.push({ beacon, path, headers: request.headers, bytes, atMs: performance.now() });
     const { status, headers, body: content } = isOfThisTest ? this.answer(beacon) : TOKEN;
-    return response.writeHead(status, { ...open, ...headers }).end(content && JSON.stringify(content));
+    return response
+      .writeHead(status, { ...open, ...headers })
+      .end(content === undefined ? '' : JSON.stringify(content));
   });
 
   constructor(keepsPages: boolean) {

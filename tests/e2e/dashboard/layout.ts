@@ -15,12 +15,15 @@ import {
   writing,
   writingEvidence,
 } from '../../support/facts';
+import { waitUntil } from '../../support/receiver';
 import { fillPath, PAGES } from './pages';
 import { dashboard, prepareOnce, receiver } from './shared-dashboard';
 
 const WIDTHS = [1440, 1280, 390];
 /** From this width on, a table must show its columns without being scrolled. */
 const WIDE = 1280;
+/** Where a list stands next to the menu and its table does not scroll. The last one is that of the widest page. */
+const LIST_WIDTHS = [1024, 1112, 1200, 1280, 1366, 1440, 1600, 1680];
 const PAGE_CHANGES = 1250;
 /** As a page or a customer may send them: nothing in them breaks by itself. */
 const LONG = 'ab'.repeat(1000);
@@ -110,6 +113,9 @@ async function fillIntegration() {
   const first = async (procedure: string, input = {}) =>
     (await ask(procedure, { ...input, pageSize: 1 }, integrationId)).data[0].id;
   await change('webhooks.test', { id: webhook }, integrationId);
+  const sent = [started('sent'), closed('sent'), scored('sent', 0.95)];
+  expect((await dashboard.product.ingest(integrationId, sent)).status).toBe(200);
+  await waitUntil(async () => (await ask('webhooks.get', { id: webhook }, integrationId)).lastDeliveryStatus !== null);
   const [course, delivery] = [await first('courses.list'), await first('deliveries.list', { id: webhook })];
   const ids = {
     ...{
@@ -171,6 +177,26 @@ async function measure(page: Page, address: string): Promise<string[]> {
   return faults;
 }
 
+/** Puts the longest words of its kind into each cell of the lists. Runs in the page. */
+function lengthenCells() {
+  const kinds = [
+    ['Failed after six attempts', /^(Delivered|None yet)$/],
+    ['Disabled by failures', /^(Healthy|Failing|No deliveries yet)$/],
+    ['SessionCorrelated', /^BotDetected$/],
+    ['59 min ago', / ago$|^just now$/],
+    ['Acknowledged', /^Open$/],
+    ['Labelled human', /^Labelled bot$/],
+    ['Medium', /^(Bot|Human)$/],
+    ['9,999', /^\d{1,3}$/],
+  ] as const;
+  const texts = document.createTreeWalker(document.querySelector('tbody')!, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const { nodeValue } = texts.currentNode;
+    const kind = kinds.find(([, words]) => words.test(nodeValue ?? ''));
+    if (kind) texts.currentNode.nodeValue = kind[0];
+  }
+}
+
 /** Whether a control lies in the window and nothing covers it. */
 const isShown = (control: Locator) =>
   control.evaluate((element) => {
@@ -181,12 +207,45 @@ const isShown = (control: Locator) =>
 
 /** No value, however long, breaks a page. */
 export function registerLayoutTests(): void {
+  const obtainIntegration = prepareOnce(fillIntegration);
   describe('values of 200 to 2,000 letters and 1,250 page changes clip and spill nothing, at 1440, 1280 and 390 pixels', () => {
-    const obtainIntegration = prepareOnce(fillIntegration);
     it.each(PAGES)('%s', async (path) => {
       const { base, ids } = await obtainIntegration();
       const page = await dashboard.open({ role: 'admin', width: WIDTHS[0]! });
       expect(await measure(page, `${base}${fillPath(path, ids)}`)).toEqual([]);
+    });
+  });
+
+  describe('the longest words of every column fit into a list, with and without the details of a row next to it', () => {
+    it.each([
+      ['/sessions', 'session'],
+      ['/users', 'user'],
+      ['/courses', 'course'],
+      ['/webhooks', 'webhook'],
+      ['/alerts', 'alert'],
+      ['/alerts?tab=rules', 'rule'],
+    ] as const)('%s', async (path, kind) => {
+      const { base, ids } = await obtainIntegration();
+      const page = await dashboard.open({ role: 'admin' });
+      const faults: string[] = [];
+      const list = `${base}${path}`;
+      const row = `${list}${path.includes('?') ? '&' : '?'}selected=${encodeURIComponent(ids[kind])}`;
+      for (const address of [list, row]) {
+        await page.goto(address);
+        await settle(page);
+        for (const width of LIST_WIDTHS) {
+          await page.setViewportSize({ width, height: 900 });
+          await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
+          await page.evaluate(lengthenCells);
+          const table = page.locator('table').first();
+          const [needed, room] = await table.evaluate((one: HTMLElement) => [
+            one.offsetWidth,
+            one.parentElement!.clientWidth,
+          ]);
+          if (needed! > room!) faults.push(`${width}${address === row ? ' with details' : ''}: ${needed} in ${room}`);
+        }
+      }
+      expect(faults).toEqual([]);
     });
   });
 

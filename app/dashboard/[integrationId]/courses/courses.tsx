@@ -3,6 +3,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useParams, useRouter } from 'next/navigation';
 import type { Course } from '../../../../contract/courses';
 import { ButtonLink } from '../../components/button';
+import { joinClasses, TRUNCATED } from '../../components/classes';
 import { Count } from '../../components/count';
 import { type Column, DataTable } from '../../components/data-table';
 import { DetailsPanel, ListWithDetails } from '../../components/details-panel';
@@ -24,14 +25,19 @@ const COLUMNS: Column<Course>[] = [
     key: 'name',
     name: 'Name',
     sorts: { ascending: 'name' },
-    cell: ({ name }) => <span className="block max-w-52 truncate font-medium">{name}</span>,
+    cell: ({ name }) => (
+      <span className="block max-w-36 truncate font-medium @4xl:max-w-52" title={name}>
+        {name}
+      </span>
+    ),
   },
   {
     key: 'url',
     name: 'Address',
     from: 'md',
+    width: '100%',
     cell: ({ url }) => (
-      <span className="block max-w-80 truncate text-muted" title={url}>
+      <span className={joinClasses(TRUNCATED, 'text-muted')} title={url}>
         {url.replace(/^https?:\/\//, '')}
       </span>
     ),

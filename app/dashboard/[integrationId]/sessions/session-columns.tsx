@@ -23,7 +23,7 @@ export const SESSION_COLUMNS: Column<Session>[] = [
     key: 'user',
     name: 'User',
     cell: ({ userName, userId }) => (
-      <span className="block max-w-20 truncate @lg:max-w-36 @6xl:max-w-44">
+      <span className="block max-w-20 truncate @lg:max-w-32 @6xl:max-w-44">
         {userId === null ? (
           <span className="text-faint">Unmatched</span>
         ) : (

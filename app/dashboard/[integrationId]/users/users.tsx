@@ -25,7 +25,11 @@ const COLUMNS: Column<User>[] = [
     key: 'name',
     name: 'Name',
     sorts: { ascending: 'name' },
-    cell: ({ name }) => <span className="block max-w-52 truncate font-medium">{name}</span>,
+    cell: ({ name }) => (
+      <span className="block max-w-36 truncate font-medium @4xl:max-w-52" title={name}>
+        {name}
+      </span>
+    ),
   },
   { key: 'risk', name: 'Riskiest', width: '1%', cell: ({ riskLevel }) => <RiskBadge level={riskLevel} /> },
   {

@@ -27,8 +27,9 @@ const COLUMNS: Column<Webhook>[] = [
   {
     key: 'name',
     name: 'Webhook',
+    width: '30%',
     cell: ({ name }) => (
-      <span className="block max-w-52 truncate font-medium max-sm:max-w-32" title={name}>
+      <span className={joinClasses(TRUNCATED, 'min-w-32 font-medium')} title={name}>
         {name}
       </span>
     ),
@@ -38,7 +39,7 @@ const COLUMNS: Column<Webhook>[] = [
   {
     key: 'url',
     name: 'URL',
-    from: 'lg',
+    from: 'xl',
     width: '100%',
     cell: ({ url }) => (
       <span className={joinClasses(TRUNCATED, 'text-muted')} title={url}>
@@ -50,13 +51,13 @@ const COLUMNS: Column<Webhook>[] = [
     key: 'attempts',
     name: 'Last 100 attempts',
     from: 'lg',
-    width: '200px',
+    width: '1%',
     cell: ({ id }) => <RowStrip id={id} />,
   },
   {
     key: 'last',
     name: 'Last delivery',
-    from: 'sm',
+    from: 'md',
     width: '1%',
     cell: ({ lastDeliveryStatus: status }) =>
       status ? <DeliveryStatusBadge status={status} /> : <span className="text-faint">None yet</span>,
@@ -64,7 +65,7 @@ const COLUMNS: Column<Webhook>[] = [
   {
     key: 'at',
     name: 'At',
-    from: 'sm',
+    from: 'md',
     width: '1%',
     isNumber: true,
     cell: ({ lastDeliveryAt }) => <Time at={lastDeliveryAt} />,
@@ -74,7 +75,9 @@ const COLUMNS: Column<Webhook>[] = [
 function RowStrip({ id }: { id: string }) {
   const health = useQuery(useTRPC().webhooks.getHealth.queryOptions({ id }));
   return (
-    <div className="h-5 w-[200px]">{health.data && <AttemptStrip attempts={health.data.attempts} height={20} />}</div>
+    <div className="h-5 w-26 @6xl:w-40">
+      {health.data && <AttemptStrip attempts={health.data.attempts} height={20} />}
+    </div>
   );
 }
 

@@ -21,6 +21,8 @@ export interface Press {
   isBetweenPixels: boolean;
   /** Whether it hit the exact centre of its element. */
   isCentred: boolean | null;
+  /** Whether it was aimed: the mouse of a hand that rests on a button presses again where it pressed before. */
+  isAimed: boolean;
   /** Whether the mouse moved there. */
   isApproached: boolean | null;
   /** Whether the mouse moved at all since the press before. */

@@ -21,6 +21,9 @@ export interface DocumentState {
   hasTravelled: boolean;
   /** Where the pointer was at the last press; null where that says nothing about the next one. */
   rest: { x: number; y: number } | null;
+  /** Whether the mouse has left that place since, and whether the page was scrolled under it. */
+  hasLeft: boolean;
+  isScrolled: boolean;
   /** Moves since then: those that are in the trace, and those that were counted. */
   moveEvents: number;
   moveCount: number;
@@ -60,8 +63,9 @@ export interface DocumentState {
   /** Whether the focus is in a field that the pixel does not report, such as one for a password: somebody may type there. */
   isUntold: boolean;
   focus: OpenDeed<FieldFocus> | null;
-  /** Where the page was scrolled to last. */
+  /** Where the page was scrolled to last, and when the last turn of a wheel began. */
   scroll: { y: number; timeMs: number } | null;
+  wheelMs: number;
   /** The latest jumps, because the event of a wheel comes after it has stopped. */
   jumps: OpenDeed<Jump>[];
   /** The last press, key or input, and the first sign of life that is more than an echo of it. */
@@ -72,6 +76,8 @@ export interface DocumentState {
 export const NEVER = Number.NEGATIVE_INFINITY;
 export const createDocumentState = (): DocumentState => ({
   rest: null,
+  hasLeft: false,
+  isScrolled: false,
   pointer: { x: 0, y: 0 },
   hasTravelled: false,
   moveEvents: 0,
@@ -102,6 +108,7 @@ export const createDocumentState = (): DocumentState => ({
   isUntold: false,
   focus: null,
   scroll: null,
+  wheelMs: NEVER,
   jumps: [],
   doneMs: NEVER,
   stirMs: Number.POSITIVE_INFINITY,

@@ -2,7 +2,7 @@ import { EventCode } from '../../contract/beacon';
 import type { Deeds } from './deeds';
 import { type DocumentState, isTrusted, NEVER, noticeStir } from './document-state';
 import { isToggleKey, maySpeakAt } from './keystroke';
-import { addMoves, takeClick, takePress, takeRelease, takeScroll, takeTouch, takeWheel } from './pointing';
+import { addMoves, isAside, takeClick, takePress, takeRelease, takeScroll, takeTouch, takeWheel } from './pointing';
 import { noteFocus, stopAwaitingFocus } from './press-focus';
 import type { TraceEvent } from './trace';
 import { takeFocus, takeInput, takeKeyDown, takeKeyUp } from './writing';
@@ -23,6 +23,7 @@ const OF_BUTTONS: ReadonlySet<EventCode> = new Set([
 export function measureMove(state: DocumentState, timeMs: number, x: number, y: number): void {
   if (state.pageMs === NEVER) state.pageMs = timeMs;
   state.moveEvents++;
+  state.hasLeft ||= isAside(state, { x, y });
   const { pointer } = state;
   state.hasTravelled ||= x !== pointer.x || y !== pointer.y;
   pointer.x = x;

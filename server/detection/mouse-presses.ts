@@ -18,14 +18,14 @@ export interface MousePresses {
   pressureless: Share;
   /** Presses between two pixels, of the page and of the screen. */
   betweenPixels: Share;
-  /** Among those on elements that are large enough: in the exact middle, and both there and between two pixels. */
+  /** Among those that were aimed at elements that are large enough: in the exact middle, and both there and between two pixels. */
   centred: Share;
   fractionalMiddles: Share;
   /** Those to which the mouse did not move, among those that are far from the press before. */
   unapproached: Share;
   /** All that were released. */
   released: Share;
-  /** Those that were released at once and in the exact middle. */
+  /** Those that were aimed, and released at once in the exact middle. */
   hasty: Share;
   holds: Sample;
   /** The screen offsets, and the places in the page. Null without presses. */
@@ -116,7 +116,7 @@ export const findPresses = <Name extends keyof MousePresses>(
 
 function sumUpPresses(presses: readonly Press[]): MousePresses {
   const released = presses.filter(({ heldMs }) => heldMs !== null);
-  const large = presses.filter(({ isCentred }) => isCentred !== null);
+  const large = presses.filter(({ isCentred, isAimed }) => isCentred !== null && isAimed);
   return {
     count: presses.length,
     pressureless: countShare(presses, ({ hasPressure }) => !hasPressure),
@@ -128,7 +128,10 @@ function sumUpPresses(presses: readonly Press[]): MousePresses {
       ({ isApproached }) => isApproached === false,
     ),
     released: countShare(released, () => true),
-    hasty: countShare(released, ({ heldMs, isCentred }) => heldMs! < MIN_PRESSED_MS && isCentred === true),
+    hasty: countShare(
+      released,
+      ({ heldMs, isCentred, isAimed }) => heldMs! < MIN_PRESSED_MS && isCentred === true && isAimed,
+    ),
     holds: takeSample(released.map(({ heldMs }) => heldMs!)),
     screenOffsets: findRange(presses.map(({ screenOffset }) => screenOffset)),
     places: findRange(presses.map(({ place }) => place)),

@@ -41,6 +41,8 @@ const MAX_UNAPPROACHED_MOVES = 2;
 const MIN_CENTRED_PX = 10;
 /** A program that rounds the middle of an element to whole pixels misses it by up to one. */
 const CENTRE_TENTHS = 10;
+/** Two presses in the same middle are closer. */
+const ASIDE_PX = 3;
 
 /** What comes so soon before a press belongs to it. */
 const APPROACH_MS = 150;
@@ -63,6 +65,19 @@ const countMoves = ({ moveEvents, moveCount }: DocumentState): number => Math.ma
 const isElsewhere = ({ rest, pressMs }: DocumentState, { x, y }: Point, timeMs: number): boolean =>
   rest !== null && Math.hypot(x - rest.x, y - rest.y) >= NEAR_PX && timeMs - pressMs >= DOUBLE_PRESS_MS;
 
+/** Whether a place is aside from that of the press before. */
+export const isAside = ({ rest }: DocumentState, { x, y }: Point): boolean =>
+  rest !== null && Math.hypot(x - rest.x, y - rest.y) >= ASIDE_PX;
+
+/**
+ * Whether somebody aimed for a press: the mouse came from elsewhere, or a program scrolled its next target to where the mouse was and
+ * sent it there. A mouse that rests on a button only presses again.
+ */
+function isAimed(state: DocumentState, place: Point): boolean {
+  const isSent = state.isScrolled && state.wheelMs < state.pressMs && countMoves(state) > 0;
+  return state.rest === null || isAside(state, place) || state.hasLeft || isSent;
+}
+
 /** Measures a press: where, and after which moves. */
 function measurePress(state: DocumentState, event: Event<EventCode.Press>, deeds: Deeds): Press {
   const { x10, y10, width, height, timeMs, atMs } = event;
@@ -82,6 +97,7 @@ function measurePress(state: DocumentState, event: Event<EventCode.Press>, deeds
     isCentred: isLarge
       ? Math.abs(event.offsetX10) <= CENTRE_TENTHS && Math.abs(event.offsetY10) <= CENTRE_TENTHS
       : null,
+    isAimed: event.pressurePercent === 0 || isAimed(state, place),
     isApproached: isElsewhere(state, place, timeMs) ? moves > MAX_UNAPPROACHED_MOVES : null,
     hasMoved: moves > 0,
     isFocusedBefore,
@@ -116,6 +132,8 @@ function followPress(state: DocumentState, event: Event<EventCode.Press>, open: 
     if (isOfHand && timeMs - jump.timeMs <= JUMP_TO_PRESS_MS) changeDeed(jump).isUsed = true;
   // A finger and a pen leave the mouse where it is.
   state.rest = isMouse ? press.place : null;
+  state.hasLeft = false;
+  state.isScrolled = false;
   state.moveEvents = 0;
   state.moveCount = 0;
   state.press = open;
@@ -166,6 +184,7 @@ const MAX_RECENT_JUMPS = 8;
 
 /** The event of a wheel comes after it has turned: it caused the jumps just before. */
 export function takeWheel(state: DocumentState, { timeMs }: Event<EventCode.Wheel>): void {
+  state.wheelMs = timeMs;
   for (const jump of state.jumps) if (jump.timeMs >= timeMs - WHEEL_MS) changeDeed(jump).hasCause = true;
 }
 
@@ -173,6 +192,7 @@ export function takeWheel(state: DocumentState, { timeMs }: Event<EventCode.Whee
 export function takeScroll(state: DocumentState, { y, timeMs, atMs }: Event<EventCode.Scroll>, deeds: Deeds): void {
   const { scroll } = state;
   state.scroll = { y, timeMs };
+  state.isScrolled = true;
   // Where the page was before the first step is unknown.
   if (!scroll || Math.abs(y - scroll.y) < MIN_JUMP_PX || timeMs - scroll.timeMs < MIN_REST_MS) return;
   const { deedMs, typedMs, keyMs, pageMs, visibleMs, clipboardMs } = state;

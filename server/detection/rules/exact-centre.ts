@@ -5,8 +5,8 @@ export const exactCentreRule: Rule = {
   ...{ flag: 'exact-centre', group: 'pointer', expected: 'below 0.6 of the presses' },
   sees: 'Presses in the exact middle of elements, within a pixel. On an emulated screen (`synthetic-window`) touches count too.',
   needs:
-    '3 presses of a mouse on elements of at least 10 pixels, not on iPhones and iPads, whose pointers may snap to what they ' +
-    'press',
+    '3 presses of a mouse on elements of at least 10 pixels, of which those at a place where the mouse rests count once; not on ' +
+    'iPhones and iPads, whose pointers may snap to what they press',
   plainly: 'The mouse hit the exact middle of what it pressed, again and again. Voice control can do that too.',
   exempts: {
     touch: 'only a mouse is judged, and touches on an emulated screen',

@@ -6,8 +6,8 @@ import { decide, hasCoarseClock, isAppleMobile, isFirefox, isLinux, NOT_MEASURED
 export const instantPressRule: Rule = {
   ...{ flag: 'instant-press', group: 'pointer', expected: '12 ms or more, and not always the same' },
   sees:
-    'Buttons that are held for less than 12 ms, in the exact middle; or always equally long. On an emulated screen ' +
-    '(`synthetic-window`) touches count too.',
+    'Buttons that are held for less than 12 ms, in the exact middle, to which the mouse came from elsewhere; or always equally long. ' +
+    'On an emulated screen (`synthetic-window`) touches count too.',
   needs:
     '3 presses of a mouse, 5 to call them equal; not short ones on iPhones and iPads, whose pointers may snap to the middle; a ' +
     'clock that is not rounded to 100 ms, nor, to call them equal, to the sixtieth of a second, as in Firefox that resists ' +

@@ -224,6 +224,17 @@ describe('a person with a touch screen', () => {
   });
 });
 
+it('a person whose mouse rests on a button and presses it again and again is not taken for a program', () => {
+  // Wayland: between two pixels. By chance it came to rest in the middle.
+  const builder = new TraceBuilder().wait(2_000);
+  for (let step = 0; step < 30; step++) builder.wait(12).move(100 + 5 * step, 300);
+  const middle = { offsetX10: 4, offsetY10: -3, width: 24, height: 24 };
+  for (let page = 0; page < 25; page++)
+    builder.wait(3_000 + 170 * page).press(247.4, 300.6, 70 + 9 * (page % 5), middle);
+  const { botScore, detectionFlags } = scoreTrace(buildTrace(builder));
+  expect([botScore, detectionFlags]).toEqual([BASE, []]);
+});
+
 describe('a person with a tablet that controls the desktop', () => {
   /** Taps and keys that nobody holds. */
   const tapping: Manner = { ...PEOPLE['remote desktop']!, holdMs: () => 1, dwellMs: () => 1 };

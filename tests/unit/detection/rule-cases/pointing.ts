@@ -7,6 +7,7 @@ import {
   type Case,
   keys,
   moves,
+  nothing,
   PHONE,
   pageTurn,
   presses,
@@ -73,6 +74,31 @@ const apart =
   (px: number): Build =>
   (builder) =>
     [0, px].map((x) => builder.wait(900).press(200.5 + x, 300, 80));
+
+/**
+ * Presses where the mouse came to rest, in the middle of a button between two pixels. `between` is what happens between two of them.
+ */
+const resting = (between: Build = nothing, heldMs = (i: number) => 60 + 17 * i): Build =>
+  both(presses(1, MIDDLE, { heldMs }), (builder) =>
+    times(9, (i) => {
+      builder.wait(900);
+      between(builder);
+      builder.press(200.5, 300.5, heldMs(i), MIDDLE);
+    }),
+  );
+const scroll: Build = (builder) => builder.add(EventCode.Scroll, { y: builder.timeMs }).wait(200);
+/** The pixel sorts by time, and a wheel is turned before the page moves. */
+const turnWheel: Build = (builder) =>
+  builder
+    .add(EventCode.Wheel, { deltaY: 300, count: 3 })
+    .wait(10)
+    .add(EventCode.Scroll, { y: builder.timeMs })
+    .wait(200);
+/** A program sends the mouse to where it is. */
+const stay: Build = (builder) => builder.move(201, 301);
+/** A hand that drifts, and one that goes aside and comes back. */
+const drift: Build = (builder) => builder.move(202, 302).move(201, 301);
+const leave: Build = (builder) => builder.move(205, 301).move(201, 301);
 
 /** Taps that are held as long as software says, to the millisecond of the X server. */
 const taps = (heldMs: number): Build => presses(6, {}, { heldMs: (i) => heldMs + (i % 2) });
@@ -193,6 +219,8 @@ export const POINTING_CASES: Record<string, Case[]> = {
     ['the exact middle, four times of five', 'found', both(presses(4, MIDDLE), presses(1, FRACTION))],
     ['the exact middle, twice', 'notMeasured', presses(2, MIDDLE)],
     ['the exact middle on whole pixels', 'notFound', presses(9, CENTRE)],
+    ['a mouse on Wayland that rests in the middle', 'notMeasured', resting()],
+    ['one that comes back to it', 'found', resting(leave)],
     ['two places 64 pixels above each other on Windows', 'found', below(64), {}, WINDOWS],
     ['two places that are closer above each other on Windows', 'notMeasured', below(63.9), {}, WINDOWS],
     ...[{ screenX10: 49 }, { screenX10: 111 }, { screenY10: 839 }, { screenY10: 901 }].map(
@@ -309,6 +337,13 @@ export const POINTING_CASES: Record<string, Case[]> = {
     ['touch', 'notMeasured', presses(3, { offsetX10: 0, offsetY10: 0, pointer: 2 })],
     ['three of five', 'found', both(presses(3, CENTRE), presses(2))],
     ['half of them', 'notFound', both(presses(3, CENTRE), presses(3))],
+    ['a mouse that rests in the middle', 'notMeasured', resting()],
+    ['one that drifts there', 'notMeasured', resting(drift)],
+    ['one that rests while somebody turns the wheel', 'notMeasured', resting(both(turnWheel, stay))],
+    ['one that rests while the page moves', 'notMeasured', resting(scroll)],
+    ['one that comes back to it', 'found', resting(leave)],
+    ['one that a program sends to what it has scrolled there', 'found', resting(both(scroll, stay))],
+    ['one that rests in the middle, and is elsewhere too', 'notFound', both(resting(), presses(4))],
     ['presses that a script made', 'notMeasured', presses(5, { ...CENTRE, flags: 0 })],
   ],
   'instant-press': [
@@ -406,6 +441,11 @@ export const POINTING_CASES: Record<string, Case[]> = {
     ['one that does not', 'found', rounded(10, 8)],
     ['presses at one place, beside a program', 'found', both(again(6), driven(2))],
     ['a press that was never released, after others', 'found', both(driven(2), simulated(6, 1), unreleased)],
+    [
+      'a mouse that rests in the middle, on a trackpad that is tapped',
+      'notFound',
+      resting(nothing, (i) => 1 + (i % 3)),
+    ],
     ['11.9 ms in the exact middle', 'found', presses(3, CENTRE, { heldMs: () => 11.9 })],
     ['12 ms in the exact middle', 'notFound', presses(3, CENTRE, { heldMs: () => 12 })],
   ],

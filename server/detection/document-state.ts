@@ -66,7 +66,7 @@ export interface DocumentState {
   /** Where the page was scrolled to last, and when the last turn of a wheel began. */
   scroll: { y: number; timeMs: number } | null;
   wheelMs: number;
-  /** The latest jumps, because the event of a wheel comes after it has stopped. */
+  /** The latest jumps, because the event of a wheel can come after them. */
   jumps: OpenDeed<Jump>[];
   /** The last press, key or input, and the first sign of life that is more than an echo of it. */
   doneMs: number;

@@ -182,7 +182,7 @@ const JUMP_TO_PRESS_MS = 1_500;
 const WHEEL_MS = 100;
 const MAX_RECENT_JUMPS = 8;
 
-/** The event of a wheel comes after it has turned: it caused the jumps just before. */
+/** If a batch ends while a wheel turns, its event comes after the jumps that it caused. Else the time when it began to turn comes first. */
 export function takeWheel(state: DocumentState, { timeMs }: Event<EventCode.Wheel>): void {
   state.wheelMs = timeMs;
   for (const jump of state.jumps) if (jump.timeMs >= timeMs - WHEEL_MS) changeDeed(jump).hasCause = true;
@@ -195,8 +195,8 @@ export function takeScroll(state: DocumentState, { y, timeMs, atMs }: Event<Even
   state.isScrolled = true;
   // Where the page was before the first step is unknown.
   if (!scroll || Math.abs(y - scroll.y) < MIN_JUMP_PX || timeMs - scroll.timeMs < MIN_REST_MS) return;
-  const { deedMs, typedMs, keyMs, pageMs, visibleMs, clipboardMs } = state;
-  const causeMs = Math.max(deedMs, typedMs, keyMs, pageMs, visibleMs, clipboardMs);
+  const { wheelMs, deedMs, typedMs, keyMs, pageMs, visibleMs, clipboardMs } = state;
+  const causeMs = Math.max(wheelMs, deedMs, typedMs, keyMs, pageMs, visibleMs, clipboardMs);
   const hasCause = state.isUntold || timeMs - causeMs <= JUMP_CAUSE_MS;
   const jump: Jump = { atMs, hasCause, isUsed: false };
   deeds.jumps.push(jump);

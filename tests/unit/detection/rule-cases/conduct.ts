@@ -166,6 +166,11 @@ export const CONDUCT_CASES: Record<string, Case[]> = {
       'notFound',
       jumps(3, { after: (builder) => builder.add(EventCode.Wheel, { deltaY: 800 }) }),
     ],
+    [
+      'a wheel that turned before',
+      'notFound',
+      jumps(3, { before: (builder) => builder.add(EventCode.Wheel, { deltaY: 800 }) }),
+    ],
     ['a page that is shown again', 'notFound', jumps(3, { before: (builder) => builder.add(EventCode.Visibility) })],
     ['a screen reader that reads on', 'notFound', jumps(3, { pressAfterMs: 3_000 })],
     ['a screen reader that presses what it reads', 'notFound', jumps(3, { fields: { pressurePercent: 0 } })],

@@ -60,6 +60,8 @@ export interface DocumentState {
   focused: { role: number; isByPress: boolean } | null;
   /** The last press, as long as its element may still get the focus from it. */
   focusing: (OpenDeed<Press> & { role: number }) | null;
+  /** Whether the page may move the focus on when somebody presses. */
+  movesFocus: boolean;
   /** Whether the focus is in a field that the pixel does not report, such as one for a password: somebody may type there. */
   isUntold: boolean;
   focus: OpenDeed<FieldFocus> | null;
@@ -105,6 +107,7 @@ export const createDocumentState = (): DocumentState => ({
   fieldMs: NEVER,
   focused: null,
   focusing: null,
+  movesFocus: false,
   isUntold: false,
   focus: null,
   scroll: null,

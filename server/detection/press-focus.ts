@@ -32,7 +32,8 @@ export function stopAwaitingFocus(state: DocumentState, timeMs: number): void {
 
 /**
  * Notes which element got the focus. The page can move it when it handles a click. That comes after the release, like the
- * focus of an instant press, so then only a press after a move counts.
+ * focus of an instant press, so then only a press after a move counts, and only until the page is seen to move it: a pointer can
+ * follow assistive technology.
  */
 export function noteFocus(state: DocumentState, { role }: Event<EventCode.Focus>): void {
   const { focusing } = state;
@@ -41,8 +42,9 @@ export function noteFocus(state: DocumentState, { role }: Event<EventCode.Focus>
   if (focusing === null || focusing.role !== role || !FOCUSABLE.has(role)) return;
   const press = changeDeed(focusing);
   const isHeld = state.press?.deed === press;
-  // An element with the focus cannot get it, so another one of this kind was focused before or after the press: that says
-  // nothing.
-  if (press.isFocusedBefore) press.isFocusedBefore = false;
-  else if (isHeld || press.hasMoved) press.isOfPointer = true;
+  if (press.isFocusedBefore) {
+    // An element with the focus cannot get it, so another one of this kind was focused before or after the press: that says nothing.
+    press.isFocusedBefore = false;
+    state.movesFocus = true;
+  } else if (isHeld || (press.hasMoved && !state.movesFocus)) press.isOfPointer = true;
 }

@@ -42,6 +42,19 @@ const press =
     }
   };
 
+/** The page puts the focus on the button of the next question after each press; the first one got it from a key. */
+const pressOn =
+  (count: number, fields: PressFields, moves: number): Act =>
+  (builder) => {
+    const takeFocus = () => builder.add(EventCode.Focus, { field: -1, role: ELEMENT_ROLES.indexOf('button') });
+    takeFocus();
+    for (let i = 0; i < count; i++) {
+      press(1, { fields: { ...fields, x10: 2_000 + 4_000 * (i % 2) }, moves, pauseMs: 4_000 })(builder);
+      builder.wait(3);
+      takeFocus();
+    }
+  };
+
 const CLAUSE = 'The Treaty of Rome was signed in March. It Changed how States Trade with each other ever since then.';
 /** A program types what was spoken. It uploads a keymap, so capitals need no Shift. */
 const dictate =
@@ -103,6 +116,8 @@ const score = (acts: readonly Act[], q: [number, number] = [0, 0]) => {
 
 const EXEMPT: [person: string, acts: Act[]][] = [
   ['a screen reader with a pointer that follows it', [press(6, { fields: SIMULATED, moves: 1 })]],
+  ['the same on a page that moves the focus on', [pressOn(8, SIMULATED, 1)]],
+  ['the same, whose pointer comes with moves', [pressOn(8, SIMULATED, 6)]],
   ['a magnifier that moves with the focus', [press(6, { fields: SIMULATED, moves: 9, focus: 'before' })]],
   [
     'a screen reader that presses within links, on a slow page',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseUrl } from './urls';
 import { unlessMissing } from './wording';
 
 /** Rejects U+0000, which Postgres cannot store, and lone surrogates, which UTF-8 cannot encode. */
@@ -28,8 +29,9 @@ const MAX_ORIGIN_LENGTH = 300;
 
 /** Whether text is an absolute http or https address. Customers and staff open it, so it must not be a script or a file. */
 export function isWebUrl(url: string): boolean {
-  if (!URL.canParse(url)) return false;
-  const { protocol, origin } = new URL(url);
+  const parsed = parseUrl(url);
+  if (parsed === null) return false;
+  const { protocol, origin } = parsed;
   return (protocol === 'http:' || protocol === 'https:') && origin.length <= MAX_ORIGIN_LENGTH;
 }
 

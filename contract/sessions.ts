@@ -12,6 +12,7 @@ import {
   word,
 } from './fields';
 import { pageQuery } from './pagination';
+import { parseUrl } from './urls';
 import { verdictReasonSchema, verdictReasonsInput } from './verdicts';
 
 export const SESSION_STATUSES = ['Active', 'Closed', 'Scored', 'Failed'] as const;
@@ -91,7 +92,7 @@ export const sessionSchema = z
 export type Session = z.infer<typeof sessionSchema>;
 
 /** Normalises an origin as a browser writes it, so that case, a default port and a trailing slash do not matter. */
-const originFilter = text(1, 2048).transform((value) => (URL.canParse(value) ? new URL(value).origin : value));
+const originFilter = text(1, 2048).transform((value) => parseUrl(value)?.origin ?? value);
 
 /** Filters of `GET /v1/sessions`. A session must match all that are given. */
 const sessionFilters = {

@@ -1,3 +1,5 @@
+import { parseUrl } from '../../contract/urls';
+
 const START = '/dashboard';
 /** Where pages are that need a sign-in. */
 const ROOMS = ['/dashboard/', '/docs/'];
@@ -9,8 +11,9 @@ const BASE = 'http://host.invalid';
  * Anything else becomes the start page.
  */
 export function readNextPath(next: string | string[] | undefined): string {
-  if (typeof next !== 'string' || !URL.canParse(next, BASE)) return START;
-  const { origin, pathname, search, hash } = new URL(next, BASE);
+  const url = typeof next === 'string' ? parseUrl(next, BASE) : null;
+  if (url === null) return START;
+  const { origin, pathname, search, hash } = url;
   const isOurs = origin === BASE && (pathname === START || ROOMS.some((room) => pathname.startsWith(room)));
   return isOurs ? pathname + search + hash : START;
 }

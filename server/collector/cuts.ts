@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { MAX_SESSION_BATCHES, MAX_SESSION_MS } from '../../contract/beacon';
 import type { ScoredSegment } from '../../contract/evidence';
+import { parseUrl } from '../../contract/urls';
 import { MIN_SEGMENTS } from '../detection/change-point';
 import { anchorDocuments, isComplete } from '../detection/documents';
 import { summariseEvents } from '../detection/events';
@@ -141,7 +142,7 @@ function describeStart(session: OpenSession, presence: SessionPresence, batches:
 
 /** Whether a page's address has the origin that the browser said. Anybody can invent the others, and each would be counted. */
 const isOfOrigin = (pageUrl: string | null, origin: string | undefined): pageUrl is string =>
-  pageUrl !== null && (origin === undefined || (URL.canParse(pageUrl) && new URL(pageUrl).origin === origin));
+  pageUrl !== null && (origin === undefined || parseUrl(pageUrl)?.origin === origin);
 
 type SessionEventsFact = Extract<Fact, { kind: 'sessionEvents' }>;
 

@@ -1,4 +1,5 @@
 import type { KeyObject } from 'node:crypto';
+import { parseUrl } from '../../contract/urls';
 import type { Logger } from '../platform/log';
 import {
   coversComponent,
@@ -131,8 +132,7 @@ function readAgent(signature: MessageSignature, message: SignedMessage): string 
   const field = message.header('signature-agent');
   const member = readDictionary(field)?.get(signature.label)?.[0];
   const text = typeof member === 'string' ? member : readText(field);
-  if (text === null || !URL.canParse(text)) return null;
-  return new URL(text).origin;
+  return parseUrl(text ?? '')?.origin ?? null;
 }
 
 /** Reads the parameters of a signature. Null if it is not one of an agent, or not valid now. */

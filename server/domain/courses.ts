@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { parseUrl } from '../../contract/urls';
 
 /** The part of a page's path that identifies the course, in the common learning management systems (LMS). */
 const COURSE_PATHS: RegExp[] = [
@@ -33,8 +34,8 @@ export interface CourseIdentity {
  * SHA-256(origin + course path), because a course 42 may exist on every host.
  */
 export function findCourse(pageUrl: string): CourseIdentity | null {
-  if (!URL.canParse(pageUrl)) return null;
-  const url = new URL(pageUrl);
+  const url = parseUrl(pageUrl);
+  if (url === null) return null;
   const path = findCoursePath(url);
   if (path === null || path.length > MAX_COURSE_PATH_LENGTH) return null;
   const key = path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('=')) + 1);

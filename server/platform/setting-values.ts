@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseUrl } from '../../contract/urls';
 import { parseDuration } from './durations';
 
 // How the values of settings are read from their texts.
@@ -41,21 +42,24 @@ const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https a
 /** Paths are appended to it. */
 export const endpoint = httpUrl
   .refine(
-    (text) => !URL.canParse(text) || (!/[?#]/.test(text) && hasNoLogin(text)),
+    (text) => parseUrl(text) === null || (!/[?#]/.test(text) && hasNoLogin(text)),
     'must be an http or https address without user name, query and fragment',
   )
   .transform(trimEndSlashes);
 
 /** Where a region is. Pages, links and cookies know no folder, and the API document shows the address to everyone. */
 export const publicUrl = z.string().transform((text, context) => {
-  const { href = '', origin = '' } = URL.canParse(text) ? new URL(text) : {};
+  const { href = '', origin = '' } = parseUrl(text) ?? {};
   if (/^https?:/.test(href) && trimEndSlashes(href) === origin) return origin;
   context.issues.push({ code: 'custom', input: text, message: 'must be an http or https address without a path' });
   return z.NEVER;
 });
 
 /** An address that is called, without a user name: `fetch` refuses one, in an error that has the password. */
-export const calledUrl = httpUrl.refine((url) => !URL.canParse(url) || hasNoLogin(url), 'must not contain a user name');
+export const calledUrl = httpUrl.refine(
+  (url) => parseUrl(url) === null || hasNoLogin(url),
+  'must not contain a user name',
+);
 
 export const retryDelays = z
   .string()
@@ -91,12 +95,9 @@ function readParameters(address: string): string {
 /** postgres.js cuts an address at its first colon. */
 export const databaseUrl = z
   .url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' })
+  .refine((url) => !parseUrl(url)?.hostname.startsWith('['), 'must name a host, not an IPv6 address')
   .refine(
-    (url) => !(URL.canParse(url) && new URL(url).hostname.startsWith('[')),
-    'must name a host, not an IPv6 address',
-  )
-  .refine(
-    (url) => !URL.canParse(url) || isEncoded(`${new URL(url).username}:${new URL(url).password}`),
+    (url) => parseUrl(url) === null || isEncoded(`${new URL(url).username}:${new URL(url).password}`),
     'must have each % of its user name and password as %25',
   )
   .transform(readParameters);
@@ -123,8 +124,7 @@ export const allowHosts = z.string().transform((text, context) => {
 /** Origins of agents: https, or http on this machine for development. */
 export const agentOrigins = z.string().transform((text, context) => {
   const origins = text === 'none' ? [] : text.split(',').map((origin) => origin.trim());
-  const isOrigin = (one: string) =>
-    URL.canParse(one) && new URL(one).origin === one && /^(https:|http:\/\/127\.0\.0\.\d+(:|$))/.test(one);
+  const isOrigin = (one: string) => parseUrl(one)?.origin === one && /^(https:|http:\/\/127\.0\.0\.\d+(:|$))/.test(one);
   if (origins.every(isOrigin)) return origins;
   context.issues.push({ code: 'custom', input: text, message: 'must be https origins, separated by commas, or none' });
   return z.NEVER;

@@ -1,5 +1,6 @@
 import { MAX_BEACON_BYTES } from '../../contract/beacon';
 import { ERROR_CODES } from '../../contract/errors';
+import { parseUrl } from '../../contract/urls';
 import type { Service } from '../service';
 import { type Access, beginAccess, endAccess } from './access-log';
 import { createJsonResponse, createPlainResponse, type RestResponse } from './responses';
@@ -80,7 +81,7 @@ const describePlace = ({ header }: BeaconRequest) => ({
 function describeMessage({ env }: Service, { method, header }: BeaconRequest) {
   const scheme = env.publicUrl?.startsWith('https:') ? 'https' : 'http';
   const ours = env.publicUrl ?? `${scheme}://${header('host') ?? ''}`;
-  const authority = URL.canParse(ours) ? new URL(ours).host : '';
+  const authority = parseUrl(ours)?.host ?? '';
   return { method, scheme, authority, path: COLLECT_PATH, header };
 }
 

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { ApiError, OUTAGE_MESSAGE } from '../../contract/errors';
 import type { Staff } from '../../contract/staff';
+import { parseUrl } from '../../contract/urls';
 import { findFaultLevel, isUnavailable } from '../../db/client';
 import type { Service } from '../service';
 import { type Access, beginAccess, endAccess } from './access-log';
@@ -16,20 +17,19 @@ const MAX_FORM_BYTES = 8 * 1024;
  * page of another host cannot forge it. The scheme counts too: anyone on the network can serve a page without TLS.
  */
 export function isSameOrigin({ env }: Service, request: Request): boolean {
-  const origin = request.headers.get('origin');
-  if (origin === null || !URL.canParse(origin)) return false;
+  const origin = parseUrl(request.headers.get('origin') ?? '')?.origin;
+  if (origin === undefined) return false;
   const own = readOwnOrigin(request);
   // A proxy in front may send another Host header, so the public address counts too. For its host, nothing else does.
   const publicUrl = env.publicUrl === null ? null : new URL(env.publicUrl);
   const accepted = [publicUrl, own?.host === publicUrl?.host ? null : own];
-  return accepted.some((url) => url?.origin === new URL(origin).origin);
+  return accepted.some((url) => url?.origin === origin);
 }
 
 /** Reads the address at which the client reached the server. A proxy with TLS says so in `X-Forwarded-Proto`. */
 function readOwnOrigin({ headers }: Request): URL | null {
   const scheme = headers.get('x-forwarded-proto')?.split(',')[0]?.trim() === 'https' ? 'https' : 'http';
-  const address = `${scheme}://${headers.get('host')}`;
-  return URL.canParse(address) ? new URL(address) : null;
+  return parseUrl(`${scheme}://${headers.get('host')}`);
 }
 
 /** Whether a request says that its body is JSON. A form of another site's page cannot. */

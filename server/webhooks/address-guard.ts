@@ -5,6 +5,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { domainToASCII, domainToUnicode } from 'node:url';
 import ipaddr from 'ipaddr.js';
+import { parseUrl } from '../../contract/urls';
 import { MAX_URL_LENGTH } from '../../contract/webhooks';
 
 /** Exact lower-case `host:port` entries (IPv6 in brackets) that are exempt from the host, address and port rules. */
@@ -183,14 +184,6 @@ function hasTruePunycode(name: string): boolean {
   if (!name.includes('xn--')) return true;
   const decoded = domainToUnicode(name);
   return !decoded.includes('xn--') && domainToASCII(decoded) === name;
-}
-
-function parseUrl(url: string): URL | null {
-  try {
-    return new URL(url);
-  } catch {
-    return null;
-  }
 }
 
 function portOf(url: URL): string {

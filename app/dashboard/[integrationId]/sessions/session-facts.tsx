@@ -1,6 +1,7 @@
 'use client';
 import type { ReactNode } from 'react';
 import type { Session } from '../../../../contract/sessions';
+import { parseUrl } from '../../../../contract/urls';
 import { Badge } from '../../components/badge';
 import { ShortId } from '../../components/copying';
 import { Percent } from '../../components/count';
@@ -17,9 +18,8 @@ const WEB_URL = /^https?:\/\//i;
 
 /** Shows path and query of a URL. Anything but http and https is shown as it is. */
 export const showPath = (url: string) => {
-  if (!WEB_URL.test(url) || !URL.canParse(url)) return url;
-  const { pathname, search } = new URL(url);
-  return pathname + search;
+  const parsed = WEB_URL.test(url) ? parseUrl(url) : null;
+  return parsed === null ? url : parsed.pathname + parsed.search;
 };
 
 /** A link to an external URL. Only http and https become links. Older facts may have others, which are shown as text. */

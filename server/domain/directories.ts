@@ -18,6 +18,10 @@ const nextRows = (table: 'users' | 'courses') => `
   select * from ${table} where integration_id = $1 and id > $2 order by id limit ${MAX_EXAMINED}`;
 const oneRow = (table: 'users' | 'courses') => `select * from ${table} where integration_id = $1 and id = $2`;
 
+/** Lists the changes of one user or course that are not folded yet. */
+const listChanges = (row: string) =>
+  `unnest(${row}.others, ${row}.signs, ${row}.bins, ${row}.scores, ${row}.confidences) own(other, sign, bin, score_micros, confidence_micros)`;
+
 /** Adds up the counts by bin of one user or course. */
 const countEntity = (kind: 'user' | 'course', row: string) => `
       select sum(sessions)::int as "sessionCount",
@@ -30,7 +34,7 @@ const countEntity = (kind: 'user' | 'course', row: string) => `
                 from (select bin, ${ENTITY_COLUMNS} from entity_rollups e
                        where e.integration_id = ${row}.integration_id and e.kind = '${kind}' and e.value = ${row}.id
                        union all
-                      select bin, ${ENTITY_DELTAS} from changes where kind = '${kind}' and value = ${row}.id) c
+                      select bin, ${ENTITY_DELTAS} from ${listChanges(row)}) c
                group by bin having sum(sessions) > 0) bins
       having sum(sessions) > 0`;
 
@@ -51,12 +55,24 @@ const joinEnds = (kind: 'user' | 'course', row: string) => `
     left join pruned_ends p on p.integration_id = ${row}.integration_id and p.kind = '${kind}' and p.value = ${row}.id
     ${kind === 'user' ? `left join erasing on erasing.pseudonym = ${row}.id` : ''}`;
 
-const CHANGES = `
+/**
+ * Collects the changes that are not folded yet, in one row for each user or course. There can be tens of thousands: a page that read
+ * all of them for each of its rows took seconds.
+ */
+const collectChanges = (kind: 'user' | 'course') => `
   with changes as materialized (
-    select kind, value, other, sign, bin, score_micros, confidence_micros
-      from session_deltas ${ENTITIES} where integration_id = $1 and value is not null),
+    select value, array_agg(other) as others, array_agg(sign) as signs, array_agg(bin) as bins,
+           array_agg(score_micros) as scores, array_agg(confidence_micros) as confidences
+      from session_deltas ${ENTITIES} where integration_id = $1 and kind = '${kind}' and value is not null group by value),
   erasing as materialized (
     select pseudonym, user_id from user_erasures where integration_id = $1 and user_id is not null and are_counts_moved)`;
+/**
+ * Joins rows with their changes. The offset has the planner join first: otherwise it would count all rows before it takes the first
+ * ones, or look through the changes for each row.
+ */
+const joinChanges = (rows: string, order = '') => `
+  select r.*, c.others, c.signs, c.bins, c.scores, c.confidences
+    from (${rows}) r left join changes c on c.value = r.id ${order} offset 0`;
 
 /** Lists the users that sessions are correlated with, by id (specification: GET /v1/users). */
 export async function listUsers(context: DomainContext, input: ListUsersInput): Promise<Page<User>> {
@@ -78,7 +94,7 @@ const showUser = ({ integration }: DomainContext, { maxEffectiveBin, ...user }: 
   ...user,
 });
 
-const SHOWN_OF_USER = `u.id, u.name, u.email, u.url, s.*, ${countOthers('user', 'u.integration_id', 'u.id')} as "deviceCount",
+const SHOWN_OF_USER = `u.id, u.name, u.email, u.url, s.*, ${countOthers('user', 'u.integration_id', 'u.id', listChanges('u'))} as "deviceCount",
          ${readEnd('user', 'u', 'max', 'bot_score', 'max_bot_score')} as "maxBotScore",
          ${readEnds('user', 'u')},
          (select count(*)::int from device_confirmations c
@@ -86,9 +102,9 @@ const SHOWN_OF_USER = `u.id, u.name, u.email, u.url, s.*, ${countOthers('user', 
          (select count(*)::int from anomalies a
            where a.integration_id = u.integration_id and a.user_id in (u.id, erasing.user_id)) as "anomalyCount"`;
 const selectUsers = (rows: string) => `
-  ${CHANGES}
+  ${collectChanges('user')}
   select ${SHOWN_OF_USER}
-    from (${rows}) u cross join lateral (${countEntity('user', 'u')}) s
+    from (${joinChanges(rows, 'order by r.id')}) u cross join lateral (${countEntity('user', 'u')}) s
     ${joinEnds('user', 'u')}
    order by u.id limit $3`;
 const LIST_USERS = composePage('users', selectUsers(nextRows('users')));
@@ -108,12 +124,12 @@ export async function getCourse(context: DomainContext, { courseId }: { courseId
 }
 
 const SHOWN_OF_COURSE = `course.id, course.name, course.code, course.url, s."sessionCount", s."botSessionCount", s."averageBotScore",
-         ${countOthers('course', 'course.integration_id', 'course.id')} as "userCount",
+         ${countOthers('course', 'course.integration_id', 'course.id', listChanges('course'))} as "userCount",
          ${readEnds('course', 'course')}`;
 const selectCourses = (rows: string) => `
-  ${CHANGES}
+  ${collectChanges('course')}
   select ${SHOWN_OF_COURSE}
-    from (${rows}) course cross join lateral (${countEntity('course', 'course')}) s
+    from (${joinChanges(rows, 'order by r.id')}) course cross join lateral (${countEntity('course', 'course')}) s
     ${joinEnds('course', 'course')}
    order by course.id limit $3`;
 const LIST_COURSES = composePage('courses', selectCourses(nextRows('courses')));
@@ -145,7 +161,8 @@ const byTotal = (kind: 'user' | 'course', total: string, type: string, first: st
            from (select * from entity_totals
                   where integration_id = $1 and kind = '${kind}' and sessions > 0 and (${total}, value) < ($2::${type}, $5)
                   order by ${total} desc, value desc limit $3) t
-           join ${kind}s r on r.integration_id = t.integration_id and r.id = t.value`,
+          cross join lateral (
+                select * from ${kind}s r where r.integration_id = t.integration_id and r.id = t.value limit 1) r`,
   first,
 });
 
@@ -164,9 +181,9 @@ const composeSorted = (kind: 'user' | 'course', row: string, shown: string, { ro
   return {
     first,
     statement: `
-  ${CHANGES}
+  ${collectChanges(kind)}
   select ${shown}, ${row}."sortKey"::text as "sortKey"
-    from (${rows}) ${row} left join lateral (${countEntity(kind, row)}) s on true
+    from (${joinChanges(rows)}) ${row} left join lateral (${countEntity(kind, row)}) s on true
     ${joinEnds(kind, row)}
    order by ${row}."sortKey" ${direction}, ${row}.id ${direction}`,
   };

@@ -233,10 +233,15 @@ const ADD_OTHERS = `
   on conflict (integration_id, kind, value) do update set others = entity_others.others + excluded.others`;
 
 /**
- * Counts a user's devices, a course's users or all users: the folded number, corrected for the pairs that `changes` (kind,
- * value, other, sign) names. `integrationId` and `value` are SQL.
+ * Counts a user's devices, a course's users or all users: the folded number, corrected for the pairs that its changes (other, sign)
+ * name. `integrationId`, `value` and `changes` are SQL.
  */
-export const countOthers = (kind: 'user' | 'course' | 'all', integrationId: string, value: string) => `
+export const countOthers = (
+  kind: 'user' | 'course' | 'all',
+  integrationId: string,
+  value: string,
+  changes = `(select other, sign from changes where kind = '${kind}' and value = ${value}) own`,
+) => `
   (select (coalesce((select others from entity_others o
                      where o.integration_id = ${integrationId} and o.kind = '${kind}' and o.value = ${value}), 0)
            + count(*) filter (where folded + unfolded > 0) - count(*) filter (where folded > 0))::int
@@ -244,8 +249,7 @@ export const countOthers = (kind: 'user' | 'course' | 'all', integrationId: stri
                   coalesce((select p.sessions from entity_pairs p
                              where p.integration_id = ${integrationId} and p.kind = '${kind}' and p.value = ${value}
                                and p.other = c.other), 0) as folded
-             from (select other, sum(sign) as unfolded from changes
-                    where kind = '${kind}' and value = ${value} and other is not null group by other) c) pairs)`;
+             from (select other, sum(sign) as unfolded from ${changes} where other is not null group by other) c) pairs)`;
 
 /** A trigger counts what it removes by minute (docs/counts.md, "Counts by minute"). */
 const REMOVE_DELTAS = 'delete from session_deltas returning 1';

@@ -1,4 +1,4 @@
-import { type Change, findChange, MIN_SEGMENTS } from '../detection/change-point';
+import { findChange, MIN_SEGMENTS } from '../detection/change-point';
 import { findTaken, type History, isNamed, isReliable, type JudgedSession } from './history';
 import type { AnomalyRule } from './rule';
 
@@ -28,7 +28,9 @@ export const agentTakeoverRule: AnomalyRule = {
     const change = score && findChange(score.segments);
     if (!change) return [];
     const { at: moment, direction, ...parts } = change;
-    const userId = await findUser(session, change, history);
+    const programSegments =
+      direction === 'person-to-program' ? score.segments : score.segments.slice(0, change.segmentsBefore);
+    const userId = await findUser(session, programSegments.at(-1)!.startedAt, history);
     return [
       {
         cause: [session.id],
@@ -43,10 +45,9 @@ export const agentTakeoverRule: AnomalyRule = {
   },
 };
 
-/** Finds the user in whose name the program acted. Nobody, if it may have acted for somebody who had the session before. */
-async function findUser(session: JudgedSession, { at, direction }: Change, history: History): Promise<string | null> {
+/** Finds the user in whose name a program acted until a time. Nobody, if it may have acted for somebody who had the session before. */
+async function findUser(session: JudgedSession, untilAt: string, history: History): Promise<string | null> {
   if (!isNamed(session) || (await findTaken(session, history)) !== null) return null;
-  if (direction === 'person-to-program') return session.userId;
   const matches = await history.listMatches(session.id);
-  return matches.some((match) => match.correlatedAt < at && isReliable(match)) ? session.userId : null;
+  return matches.some((match) => match.correlatedAt <= untilAt && isReliable(match)) ? session.userId : null;
 }

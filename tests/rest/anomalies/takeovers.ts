@@ -47,21 +47,20 @@ export function registerTakeoverTests(): void {
       expect(shorten(await campus.listAnomalies())).toEqual(['AgentTakeover medium null']);
     });
 
-    it.each([
-      { ago: 48, user: 'ada' },
-      { ago: 47, user: 'null' },
-    ])(
-      'names who signed in $ago minutes ago, if the program acted until 47 minutes ago: $user',
-      async ({ ago, user }) => {
-        const match: Fact = {
-          ...{ kind: 'sessionCorrelated', sessionId: 's', user: { id: 'ada', name: 'Ada' }, confidence: 1 },
-          correlatedAt: minutesAgo(ago),
-        };
-        const turned = score(segmentsOf(3.4, 2.8, 3.6, -3.5, -3.5, -3.2));
-        await campus.send([...makeVisit({ id: 's', user: null, minutes: null }), match, turned]);
-        expect(shorten(await campus.listAnomalies())).toEqual([`AgentTakeover medium ${user}`]);
-      },
-    );
+    it.each<[name: string, logOdds: number[], ago: number, found: string]>([
+      ['names who signed in before a program stopped', [3.4, 2.8, 3.6, -3.5, -3.5, -3.2], 48, 'medium ada'],
+      ['names nobody who signed in after it', [3.4, 2.8, 3.6, -3.5, -3.5, -3.2], 47, 'medium null'],
+      ['names who signed in while a program went on', [-3.5, -3.5, -3.2, 3.4, 2.8, 3.6], 45, 'high ada'],
+      ['names nobody who signed in after both', [-3.5, -3.5, -3.2, 3.4, 2.8, 3.6], 44, 'high null'],
+    ])('%s', async (_name, logOdds, ago, found) => {
+      const match: Fact = {
+        ...{ kind: 'sessionCorrelated', sessionId: 's', user: { id: 'ada', name: 'Ada' }, confidence: 1 },
+        correlatedAt: minutesAgo(ago),
+      };
+      const visit = makeVisit({ id: 's', user: null, minutes: null });
+      await campus.send([...visit, match, score(segmentsOf(...logOdds))]);
+      expect(shorten(await campus.listAnomalies())).toEqual([`AgentTakeover ${found}`]);
+    });
 
     it('names no user if two had the session: one of them may be the program', async () => {
       await campus.send([

@@ -39,12 +39,14 @@ export function noteFocus(state: DocumentState, { role }: Event<EventCode.Focus>
   const { focusing } = state;
   state.focused = { role, isByPress: focusing !== null };
   state.focusing = null;
-  if (focusing === null || focusing.role !== role || !FOCUSABLE.has(role)) return;
+  if (focusing === null) return;
+  // The element had the focus before, so the page moves it on.
+  state.movesFocus ||= focusing.deed.isFocusedBefore;
+  if (focusing.role !== role || !FOCUSABLE.has(role)) return;
   const press = changeDeed(focusing);
   const isHeld = state.press?.deed === press;
   if (press.isFocusedBefore) {
     // An element with the focus cannot get it, so another one of this kind was focused before or after the press: that says nothing.
     press.isFocusedBefore = false;
-    state.movesFocus = true;
   } else if (isHeld || (press.hasMoved && !state.movesFocus)) press.isOfPointer = true;
 }

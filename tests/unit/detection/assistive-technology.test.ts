@@ -42,18 +42,29 @@ const press =
     }
   };
 
+const takeFocus =
+  (role: 'button' | 'link'): Act =>
+  (builder) =>
+    builder.add(EventCode.Focus, { field: -1, role: ELEMENT_ROLES.indexOf(role) });
+
 /** The page puts the focus on the button of the next question after each press; the first one got it from a key. */
 const pressOn =
   (count: number, fields: PressFields, moves: number): Act =>
   (builder) => {
-    const takeFocus = () => builder.add(EventCode.Focus, { field: -1, role: ELEMENT_ROLES.indexOf('button') });
-    takeFocus();
+    takeFocus('button')(builder);
     for (let i = 0; i < count; i++) {
       press(1, { fields: { ...fields, x10: 2_000 + 4_000 * (i % 2) }, moves, pauseMs: 4_000 })(builder);
       builder.wait(3);
-      takeFocus();
+      takeFocus('button')(builder);
     }
   };
+
+/** The link got the focus from a key. Its press has the page put the focus on a button. */
+const pressLink: Act = (builder) => {
+  takeFocus('link')(builder);
+  press(1, { fields: { ...SIMULATED, role: ELEMENT_ROLES.indexOf('link') }, moves: 6, pauseMs: 4_000 })(builder);
+  builder.wait(3);
+};
 
 const CLAUSE = 'The Treaty of Rome was signed in March. It Changed how States Trade with each other ever since then.';
 /** A program types what was spoken. It uploads a keymap, so capitals need no Shift. */
@@ -118,6 +129,7 @@ const EXEMPT: [person: string, acts: Act[]][] = [
   ['a screen reader with a pointer that follows it', [press(6, { fields: SIMULATED, moves: 1 })]],
   ['the same on a page that moves the focus on', [pressOn(8, SIMULATED, 1)]],
   ['the same, whose pointer comes with moves', [pressOn(8, SIMULATED, 6)]],
+  ['the same after a link that begins the questions', [pressLink, pressOn(8, SIMULATED, 6)]],
   ['a magnifier that moves with the focus', [press(6, { fields: SIMULATED, moves: 9, focus: 'before' })]],
   [
     'a screen reader that presses within links, on a slow page',

@@ -231,7 +231,8 @@ async function post(batch: Batch): Promise<void> {
     });
     retryAfter = response.headers.get('retry-after');
     if (response.status === 200) ({ token, ended } = (await response.json()) as BeaconAnswer);
-    status = response.status;
+    // The collector answers a batch without a token with one, or with the end.
+    if (token || ended || batch.t || response.status !== 200) status = response.status;
   } catch {} // no network, no time, or an answer of somebody else
   guard(takeAnswer)(batch, status, retryAfter, token, ended);
 }

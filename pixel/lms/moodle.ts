@@ -10,7 +10,8 @@ export function readUserId() {
   const { userId } = window.M!.cfg!;
   if (userId === 1) return;
   return (
-    userId ?? document.querySelector<HTMLAnchorElement>(".usermenu [href*='profile.php?id=']")!.href.split('?id=')[1]
+    userId ??
+    document.querySelector<HTMLAnchorElement>("nav .usermenu [href*='profile.php?id=']")!.href.split('?id=')[1]
   );
 }
 

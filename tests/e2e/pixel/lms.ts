@@ -22,10 +22,11 @@ const canvasPage = (environment: object): LmsPage => ({
     <input type="text" name="question_8" class="question_input"></div></div>`,
 });
 
-const moodlePage = (config: object, links = ''): LmsPage => ({
+const moodlePage = (config: object, links = '', post = ''): LmsPage => ({
   head: `<script>var M = {}; M.yui = {}; M.cfg = ${JSON.stringify({ wwwroot: 'https://moodle.example.edu', ...config })};</script>`,
-  body: `<div class="usermenu"><div class="dropdown show"><a href="#" role="button" id="user-menu-toggle">Menu</a>
-    <div id="user-action-menu" class="dropdown-menu">${links}</div></div></div>
+  body: `<nav class="navbar"><div class="usermenu"><div class="dropdown show"><a href="#" role="button" id="user-menu-toggle">Menu</a>
+    <div id="user-action-menu" class="dropdown-menu">${links}</div></div></div></nav>
+    <p class="usermenu">${post}</p>
     <a class="author" href="https://moodle.example.edu/user/profile.php?id=99">Somebody else</a>
     <div class="que essay"><div class="answer"><textarea class="qtype_essay_plain qtype_essay_response" name="q1:1_answer"></textarea></div></div>
     <div class="que essay"><div class="answer"><div class="qtype_essay_editor qtype_essay_response"><div class="editor_atto_content_wrap">
@@ -66,6 +67,7 @@ export function registerLmsRules(host: PixelHost, browser: () => Browser) {
       ['Moodle says with a theme without links', moodlePage({ userId: 5 }), '5'],
       ['an older Moodle links to', moodlePage({ sesskey: 'x' }, profileLink(6)), '6'],
       ['an older Moodle says to nobody', moodlePage({ sesskey: 'x' }), null],
+      ['an older Moodle says to nobody, but a post links to', moodlePage({}, '', profileLink(7)), null],
       ['Moodle says to nobody', moodlePage({ userId: 0 }), null],
       ['Moodle says of a guest', moodlePage({ userId: 1 }), null],
       ['Open edX says', openEdxPage('{"username": "ada", "user_id": 12, "course_id": "course-v1:x+y+z"}'), '12'],

@@ -19,16 +19,19 @@ export function registerSendingRules(host: PixelHost, browser: () => Browser) {
       expect(host.beacons.map(({ n }) => n)).toEqual([0, 0, 1]);
     });
 
-    it('tries again after an answer that somebody else gave', async () => {
-      host.answer = () => (host.received.length === 1 ? { status: 200, body: null } : TOKEN);
-      const page = await host.openTimedPage(browser());
-      await page.goto(host.setPage('/', host.tag()));
-      await host.runClock(page);
-      await host.waitForBatches(1);
-      await host.runClock(page, 20_000);
-      await host.waitForBatches(2);
-      expect(host.beacons.map(({ n }) => n)).toEqual([0, 0]);
-    });
+    it.each([null, {}])(
+      'tries again after the answer %j to its first batch, which somebody else gave',
+      async (body) => {
+        host.answer = () => (host.received.length === 1 ? { status: 200, body } : TOKEN);
+        const page = await host.openTimedPage(browser());
+        await page.goto(host.setPage('/', host.tag()));
+        await host.runClock(page);
+        await host.waitForBatches(1);
+        await host.runClock(page, 20_000);
+        await host.waitForBatches(2);
+        expect(host.beacons.map(({ n }) => n)).toEqual([0, 0]);
+      },
+    );
 
     it('waits as long as the host asks for also when the page is hidden, but not when it is left', async () => {
       const page = await host.openTimedPage(browser());

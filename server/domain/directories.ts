@@ -155,7 +155,10 @@ const byName = (table: 'users' | 'courses'): Order => ({
   first: '',
 });
 
-/** By a total, the largest first. Totals are as fresh as the latest fold (docs/counts.md). */
+/**
+ * By a total, the largest first. Totals are as fresh as the latest fold (docs/counts.md). The limit has the planner look up each row by its
+ * key: without it, it may read the whole table.
+ */
 const byTotal = (kind: 'user' | 'course', total: string, type: string, first: string | number): Order => ({
   rows: `select r.*, t.${total} as "sortKey"
            from (select * from entity_totals

@@ -11,7 +11,7 @@ export const agentTakeoverRule: AnomalyRule = {
     `at least ${MIN_SEGMENTS} segments in which behaviour could be measured, 2 of them in each part`,
     'the change explains the session 20 times better than one actor does, corrected for the number of segments',
     'a session that is labelled human is not judged',
-    'names no user if another one had the session before, or if the program acted only before the user was known',
+    'names no user if another one had the session before, or if the user was known only after the last segment of the program began',
     'the program’s part has a score of at least 0.7, which findings of one group cannot give; the person’s part below 0.4',
   ],
   severity: 'high if a program went on, medium if a person did',

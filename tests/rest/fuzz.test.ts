@@ -310,7 +310,8 @@ describe('the pipeline’s endpoint', () => {
     const sessions = known.sessionId.map((sessionId) => started(sessionId));
     expect((await server.ingest(id, sessions)).status).toBe(200);
     const statuses = new Set<number>();
-    // Its hourly crons remove facts that are generated centuries old. What it left undone stays so.
+    // Its hourly crons remove facts that are generated centuries old. What it has not done by then stays undone.
+    await digestSettled();
     await server.service.engine!.stop(0);
     await waitUntil(async () => (await countLeased()) === 0);
     const digestAll = async () => {

@@ -158,7 +158,11 @@ type ReadAnswer<Answer> = (response: Response, deadline: Deadline) => Promise<An
 
 /** Returns the address without a slash at its end. Its text is in no error, because it may have a password. */
 function checkBaseUrl(baseUrl: string): string {
-  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
+  let url: URL | null = null;
+  // `URL.canParse` of Node 20 and 22 refuses some hosts after thousands of calls.
+  try {
+    url = new URL(baseUrl);
+  } catch {}
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash)
     throw new BotDetectionError('baseUrl must be an http or https address without user name, query and fragment');
   return url.href.replace(/\/$/, '');

@@ -32,20 +32,8 @@ export function shareDashboard(): void {
   });
 }
 
-const TRIES = 2;
-
-/**
- * Prepares what tests share when the first of them needs it: in CI a test is tried again, a hook is not. After the second failure all of
- * them fail at once, with its reason.
- */
+/** Prepares what tests share when the first of them needs it. If that fails, all of them fail with its reason. */
 export function prepareOnce<Result>(prepare: () => Promise<Result>): () => Promise<Result> {
   let prepared: Promise<Result> | undefined;
-  let failures = 0;
-  return () => {
-    prepared ??= prepare().catch((error: unknown) => {
-      if (++failures < TRIES) prepared = undefined;
-      throw error;
-    });
-    return prepared;
-  };
+  return () => (prepared ??= prepare());
 }

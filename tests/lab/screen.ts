@@ -82,7 +82,8 @@ export async function openScreen(
     async close() {
       // The X server last, because the others end with errors without it.
       for (const child of children.reverse()) await end(child);
-      if (profile === undefined) rmSync(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+      // A browser's other processes write for a while after it has ended.
+      if (profile === undefined) rmSync(directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
     },
   };
   try {

@@ -56,8 +56,8 @@ function readAddress(databaseUrl: string) {
 }
 
 /**
- * Opens connections for graphile-worker. The caller ends it: graphile-worker stops listening to errors of its own pools when
- * it begins to close them, and an error of a closing connection would end the process.
+ * Opens connections for graphile-worker. The caller ends the pool: when graphile-worker closes a pool that it opened,
+ * it stops listening to errors first, and an error of a closing connection would end the process.
  */
 export function openPool(databaseUrl: string, max: number): Pool {
   const ignore = () => {};

@@ -3,6 +3,10 @@ import type { AddressInfo } from 'node:net';
 import { SettingError } from './platform/env';
 import type { Service } from './service';
 
+/** An address has neither of the two faults of a port: another process has it, or the system keeps it for itself. */
+const nameSetting = (code: string | undefined) =>
+  code === 'EADDRINUSE' || code === 'EACCES' ? 'METRICS_PORT' : 'METRICS_HOST';
+
 /**
  * Serves `GET /metrics` on METRICS_PORT, which only the operator's network should reach. Returns null if the port is
  * not set.
@@ -23,7 +27,7 @@ export async function startMetricsServer({
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', ({ code }: NodeJS.ErrnoException) =>
-      reject(new SettingError(`METRICS_PORT: cannot listen on ${host}:${port} (${code})`)),
+      reject(new SettingError(`${nameSetting(code)}: cannot listen on ${host}:${port} (${code})`)),
     );
     server.listen(port, host, resolve);
   });

@@ -19,3 +19,11 @@ it('a private port that the system chooses is told in the log', async () => {
   server!.closeAllConnections();
   await closed;
 });
+
+it('a fault of the address names its setting', async () => {
+  // An address of documentation, which no machine has.
+  const env = readEnv({ METRICS_PORT: '0', METRICS_HOST: '192.0.2.1', LOG_LEVEL: 'silent' });
+  await expect(startMetricsServer({ env, log: createLogger(env), metrics: createMetrics() })).rejects.toThrow(
+    'METRICS_HOST: cannot listen on 192.0.2.1:0 (EADDRNOTAVAIL)',
+  );
+});

@@ -66,27 +66,40 @@ const SCHEMES = ['bearer', 'basic'];
 const [TOKEN_START, MIN_TOKEN_LENGTH] = ['eyJ', 20];
 
 /** Redacts what looks like a credential, in linear time. */
-const redactText = (text: string): string => redactWords(redactMembers(text));
+const redactText = (text: string): string => redactWords(redactQuoted(redactQuoted(text, '"'), "'"));
 
 /**
- * Redacts the values of JSON: a name in quotes, a colon, a value in quotes. JSON within a string of JSON has a backslash before each of its
- * quotes. A quote with another one, before which the backslashes of the value do not come in pairs, is part of the value.
+ * Redacts values in quotes that follow a name and a colon, or an equals sign: those of JSON, and those that programs print. JSON within a
+ * string of JSON has a backslash before each of its quotes. A quote with another one, before which the backslashes of the value do not come
+ * in pairs, is part of the value.
  */
-function redactMembers(text: string): string {
-  const parts = text.split('"');
-  const kept = parts.slice(0, 2);
-  for (let at = 2; at < parts.length; at++) {
-    const [name, colon] = [parts[at - 2]!, parts[at - 1]!];
-    const depth = countBackslashes(name);
-    const isSecret = name.length <= MAX_NAME_LENGTH && SECRET_FIELD.test(name);
-    if (!isSecret || colon.slice(0, colon.length - countBackslashes(colon)).trim() !== ':') {
+function redactQuoted(text: string, quote: string): string {
+  const parts = text.split(quote);
+  const kept = parts.slice(0, 1);
+  for (let at = 1; at < parts.length; at++) {
+    const depth = countBackslashes(parts[at - 1]!);
+    const name = readName(parts[at - 1]!.slice(0, parts[at - 1]!.length - depth).trim(), parts[at - 2] ?? '');
+    if (name.length > MAX_NAME_LENGTH || !SECRET_FIELD.test(name)) {
       kept.push(parts[at]!);
       continue;
     }
     while (at + 1 < parts.length && isQuoteEscaped(countBackslashes(parts[at]!), depth)) at++;
     kept.push(REDACTED + '\\'.repeat(depth));
   }
-  return kept.join('"');
+  return kept.join(quote);
+}
+
+/** Reads the name of a value from what stands before its quote: the last word, or what was in quotes itself. Empty if there is none. */
+function readName(before: string, quoted: string): string {
+  const sign = ['=>', ':', '='].find((one) => before.endsWith(one));
+  if (!sign) return '';
+  const rest = before.slice(0, -sign.length).trimEnd();
+  return rest === ''
+    ? quoted
+    : (rest
+        .slice(-MAX_NAME_LENGTH)
+        .match(/[^\s&?;,{(<>"'\\]+/g)
+        ?.at(-1) ?? '');
 }
 
 const isQuoteEscaped = (backslashes: number, depth: number): boolean =>
@@ -111,7 +124,8 @@ function redactWords(text: string): string {
       if (at >= 0) return word.slice(0, at + prefix.length) + REDACTED;
     }
     const at = word.indexOf('=');
-    return at > 0 && SECRET_FIELD.test(word.slice(0, at)) ? word.slice(0, at + 1) + REDACTED : redactLogin(word);
+    const isSecret = at > 0 && at + 1 < word.length && SECRET_FIELD.test(word.slice(0, at));
+    return isSecret ? word.slice(0, at + 1) + REDACTED : redactLogin(word);
   });
 }
 

@@ -154,7 +154,16 @@ describe('keeping an answer', () => {
       '{"body":"{\\"token\\":\\"[redacted]\\",\\"n\\":\\"x\\"}"}',
     ],
     ['{"token":"abc', '{"token":"[redacted]'],
-  ])('replaces all of a secret of JSON, whatever quotes are in it: %s', (body, kept) => {
+    ["{'token': 'abc', 'hint': 'x'}", "{'token': '[redacted]', 'hint': 'x'}"],
+    [`{'token': "it's", 'hint': 'x'}`, `{'token': "[redacted]", 'hint': 'x'}`],
+    ["{\"error\":\"{'token': 'abc', 'n': 'x'}\"}", "{\"error\":\"{'token': '[redacted]', 'n': 'x'}\"}"],
+    [`{"error":"bad config {\\"token\\": 'abc'}"}`, `{"error":"bad config {\\"token\\": '[redacted]'}"}`],
+    ['{:password=>"abc", "api_key" => \'abc\'}', '{:password=>"[redacted]", "api_key" => \'[redacted]\'}'],
+    ["host=db password='a b' user='x'", "host=db password='[redacted]' user='x'"],
+    ['password="a b" user="x"', 'password="[redacted]" user="x"'],
+    ["{ apiKey: 'abc', hint: 'x' }", "{ apiKey: '[redacted]', hint: 'x' }"],
+    [`It's no token, and the hint: 'x' isn't one.`, `It's no token, and the hint: 'x' isn't one.`],
+  ])('replaces all of a secret in quotes, whatever quotes are in it: %s', (body, kept) => {
     const keeper = createAnswerKeeper();
     keeper.takeHeaders({});
     keeper.takeData(Buffer.from(body));

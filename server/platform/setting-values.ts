@@ -92,10 +92,18 @@ function readParameters(address: string): string {
   return url.href;
 }
 
+/** Whether the host may be in a parameter or is a directory, as libpq reads it. The driver would ask this machine, or a host of that name. */
+const hasHostOfLibpq = ({ hostname, searchParams }: URL): boolean =>
+  searchParams.has('host') || searchParams.has('hostaddr') || hostname.toLowerCase().includes('%2f');
+
 /** postgres.js cuts an address at its first colon. */
 export const databaseUrl = z
   .url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' })
   .refine((url) => !parseUrl(url)?.hostname.startsWith('['), 'must name a host, not an IPv6 address')
+  .refine((text) => {
+    const url = parseUrl(text);
+    return url === null || !hasHostOfLibpq(url);
+  }, 'must name a host before its path, and no directory of a socket')
   .refine(
     (url) => parseUrl(url) === null || isEncoded(`${new URL(url).username}:${new URL(url).password}`),
     'must have each % of its user name and password as %25',

@@ -262,6 +262,18 @@ it.each(['DATABASE_URL', 'DATABASE_DIRECT_URL'])(
   },
 );
 
+it.each(['?host=/tmp', '?host=db.example', '?hostaddr=192.0.2.1', '%2Ftmp/app', '%2ftmp/app'])(
+  'the address of a database may not name its host as in %j, which the driver reads otherwise',
+  (rest) => {
+    for (const name of ['DATABASE_URL', 'DATABASE_DIRECT_URL']) {
+      const url = rest.startsWith('?') ? `postgres:///app${rest}` : `postgres://${rest}`;
+      expect(refusalOf({ APP_SECRET, DATABASE_URL, [name]: url })).toBe(
+        `${name}: must name a host before its path, and no directory of a socket`,
+      );
+    }
+  },
+);
+
 it.each(['DATABASE_URL', 'DATABASE_DIRECT_URL'])('%s says how to write a password with a percent sign', (name) => {
   const read = (url: string) => readEnv({ APP_SECRET, DATABASE_URL, [name]: url });
   for (const account of ['user:hunter2%', 'user:50%hunter2', 'us%er:hunter2'])

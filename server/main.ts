@@ -73,7 +73,7 @@ async function start(env: Env, log: Logger, signal: AbortSignal): Promise<{ stop
     await startMetricsServer(service);
     const base = writeLocalAddress(env.HOST, (server.address() as AddressInfo).port);
     const isDemoOn = env.DEMO ?? runtime.embedded !== null;
-    const demo = isDemoOn ? await loadDemoIntegration(service) : null;
+    const demo = isDemoOn ? await loadDemoIntegration(service, signal) : null;
     if (isDemoOn) service.demo = await openDemoSite(service, listOwnOrigins(base, env));
     printWelcome(base, service, demo);
     // Last: loading Next keeps the process from everything else, and a start that finds the port taken does not need it.

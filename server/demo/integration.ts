@@ -44,13 +44,14 @@ export interface Demo {
  * Loads the demo integration (plan enterprise) into a database without integrations: a few hundred sessions over 30
  * days, all through the pipeline's ingester, alert rules with the alerts that they find in these sessions, reports that the
  * engine makes of them, and a dashboard account. Returns null if integrations already exist. One process at a time: another one
- * would take what the first has made so far for left behind by a crash.
+ * would take what the first has made so far for left behind by a crash. If `signal` is aborted meanwhile, rejects with its reason, and the
+ * next call loads the demo.
  */
-export const loadDemoIntegration = (service: Service): Promise<Demo | null> =>
+export const loadDemoIntegration = (service: Service, signal?: AbortSignal): Promise<Demo | null> =>
   service.db.transact(
     async (query) => {
       await query(LOCK_DEMO, []);
-      return loadUnlessLoaded(service);
+      return loadUnlessLoaded(service, signal);
     },
     { isLong: true },
   );
@@ -59,7 +60,7 @@ export const loadDemoIntegration = (service: Service): Promise<Demo | null> =>
 const LOCK_DEMO = `
   select set_config('idle_in_transaction_session_timeout', '0', true), pg_advisory_xact_lock(hashtext('load-demo'))`;
 
-async function loadUnlessLoaded(service: Service): Promise<Demo | null> {
+async function loadUnlessLoaded(service: Service, signal?: AbortSignal): Promise<Demo | null> {
   const { db } = service;
   const integrations = await listIntegrations(db);
   const demo = integrations.find(({ name }) => name === NAME);
@@ -68,7 +69,7 @@ async function loadUnlessLoaded(service: Service): Promise<Demo | null> {
   const { id } =
     unfinished ??
     (await createIntegration(asOperator(db), { name: NAME, plan: 'enterprise', allowedOrigins: [ORIGIN] }));
-  await ingestHistory(service, id);
+  await ingestHistory(service, id, signal);
   await createDemoRules(service, id);
   await requestReports(service, id);
   const password = await obtainDemoStaff(db);
@@ -141,13 +142,14 @@ async function requestReports({ db, secrets, reports }: Service, integrationId: 
   await reports.request(context, { template: 'course-integrity', format: 'csv', days: 30, courseId: course.id, name });
 }
 
-async function ingestHistory({ db, ingester }: Service, integrationId: string): Promise<void> {
+async function ingestHistory({ db, ingester }: Service, integrationId: string, signal?: AbortSignal): Promise<void> {
   const random = createRandom(20);
   const now = Date.now();
   const siteId = (await findDemoSite(db, integrationId)).id;
   let facts: Fact[] = [];
   let traces: DemoTrace[] = [];
   const ingest = async () => {
+    signal?.throwIfAborted();
     await ingester.ingestFacts({ integrationId, facts });
     await storeDemoTraces(db, { integrationId, siteId }, traces);
     [facts, traces] = [[], []];

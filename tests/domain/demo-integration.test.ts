@@ -59,3 +59,20 @@ it('is not loaded again when its key was revoked', async () => {
   expect(await loadDemoIntegration(server.service)).toBeNull();
   expect(await countSessions()).toBe(400);
 });
+
+it('that is given up half-way is loaded by the next start', async () => {
+  const { service, database, stop } = await startTestServer();
+  const stopping = new AbortController();
+  const { ingester } = service;
+  const ingestFacts: typeof ingester.ingestFacts = (given) => {
+    stopping.abort(new Error('stopped'));
+    return ingester.ingestFacts(given);
+  };
+  const interrupted = { ...service, ingester: { ...ingester, ingestFacts } };
+  await expect(loadDemoIntegration(interrupted, stopping.signal)).rejects.toThrow('stopped');
+  const [left] = await database.db.sql`select count(*)::int as n from sessions`;
+  expect(left!.n).toBeGreaterThan(0);
+  expect(left!.n).toBeLessThan(200);
+  expect(await loadDemoIntegration(service)).not.toBeNull();
+  await stop();
+});

@@ -96,6 +96,8 @@ export const webhookDeliveries = pgTable(
     /** Null for a test delivery, whose payload is not needed again. */
     eventId: identifier('event_id'),
     isTest: boolean('is_test').notNull().default(false),
+    /** Of a test delivery, the event type that was sent. Null for others, and for tests that are older than this column. */
+    eventType: text('event_type').$type<EventTypeName>(),
     status: text('status').$type<DeliveryStatus>().notNull().default('Pending'),
     attempts: smallint('attempts').notNull().default(0),
     /** How often the delivery was sent again by hand after it ended. Each time it gets all attempts again. */

@@ -173,7 +173,15 @@ export const COLUMN_FATES = new Map(
       ...settings('url', 'event_type', 'threshold', 'name', 'secret_sealed', 'previous_secret_sealed', 'told_state'),
       ...settings('disabled_reason', 'disabled_failure_class', 'last_delivery_status'),
     },
-    webhook_deliveries: ours('integration_id', 'id', 'subscription_id', 'event_id', 'status', 'failure_class'),
+    webhook_deliveries: ours(
+      'integration_id',
+      'id',
+      'subscription_id',
+      'event_id',
+      'event_type',
+      'status',
+      'failure_class',
+    ),
     webhook_attempts: {
       ...ours('integration_id', 'delivery_id', 'subscription_id', 'failure_class', 'error_code'),
       address: 'settings',

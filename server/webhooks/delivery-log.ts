@@ -246,12 +246,14 @@ export async function assertKnown(context: DomainContext, id: string): Promise<{
   return found;
 }
 
-/** Selects deliveries with their events. A test delivery has no event, so it has its subscription's event type. */
+/** Selects deliveries with their events. A test delivery has no event, so it has the type that was sent, if it is known. */
 const selectDeliveries = (db: Database) =>
   db.orm
     .select({
       ...getTableColumns(webhookDeliveries),
-      eventType: sql<Delivery['eventType']>`coalesce(${domainEvents.type}, ${webhookSubscriptions.eventType})`,
+      eventType: sql<
+        Delivery['eventType']
+      >`coalesce(${domainEvents.type}, ${webhookDeliveries.eventType}, ${webhookSubscriptions.eventType})`,
       payload: domainEvents.payload,
     })
     .from(webhookDeliveries)

@@ -107,8 +107,8 @@ const BEGIN = `
      where integration_id = $1 and id = $2 and deleted_at is null),
   begun as (
     insert into webhook_deliveries
-      (integration_id, id, subscription_id, is_test, attempts, lease, lease_owner, next_attempt_at)
-    select integration_id, $3, id, true, 1, gen_random_uuid(), $5::int, now() + $4 * interval '1 ms' from s
+      (integration_id, id, subscription_id, is_test, event_type, attempts, lease, lease_owner, next_attempt_at)
+    select integration_id, $3, id, true, event_type, 1, gen_random_uuid(), $5::int, now() + $4 * interval '1 ms' from s
     returning lease, created_at)
   select begun.lease, begun.created_at as "createdAt", s.event_type as "eventType", s.url, ${READ_SECRETS}
     from s, begun`;

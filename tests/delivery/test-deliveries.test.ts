@@ -68,6 +68,19 @@ it('any number of test deliveries at once take no connections to Postgres in add
   expect(await countConnections()).toBeLessThanOrEqual(before + 4);
 });
 
+it('the log has the event type that a test delivery was sent with, also when the subscription has got another one', async () => {
+  receiver.answer = () => 204;
+  const { key } = await first.createTenant();
+  const body = { url: `${receiver.url}/hook`, eventType: 'BotDetected' };
+  const { id } = (await first.call('POST', '/v1/webhooks', { key, body })).body.data;
+  const test = await first.call('POST', `/v1/webhooks/${id}/test`, { key });
+  const { status } = await first.call('PATCH', `/v1/webhooks/${id}`, { key, body: { eventType: 'SessionAnomaly' } });
+  expect([test.status, status]).toEqual([200, 200]);
+  await first.call('POST', `/v1/webhooks/${id}/test`, { key });
+  const { data } = (await first.call('GET', `/v1/webhooks/${id}/deliveries`, { key })).body;
+  expect(data.map(({ eventType }: { eventType: string }) => eventType)).toEqual(['SessionAnomaly', 'BotDetected']);
+});
+
 it('a test delivery that fails waits for nobody who changes the subscription', async () => {
   receiver.answer = () => 500;
   const { key } = await first.createTenant();

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { idText } from './fields';
+import { freeObject, idText } from './fields';
 
 const timestamp = () => z.string().meta({ type: 'string', format: 'date-time' });
 const unitInterval = () => z.number().min(0).max(1).meta({ type: 'number', format: 'double' });
@@ -53,8 +53,7 @@ export const EVENTS = {
       detectedAt: timestamp(),
       sessionId: text().nullable(),
       userId: text().nullable(),
-      metadata: z
-        .record(z.string(), z.unknown())
+      metadata: freeObject()
         .nullable()
         .describe('Free-form. For SharedDevice the device fingerprint is cut to 8 characters.'),
     }),

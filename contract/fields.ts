@@ -163,6 +163,15 @@ export const scoreBound = (description: string) =>
     .max(1, 'must be between 0 and 1')
     .meta({ format: 'double', description });
 
+const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A free-form JSON object with all its properties. A record of zod would lose one of the name `__proto__`. */
+export const freeObject = () =>
+  z
+    .unknown()
+    .refine(isObject, { error: unlessMissing('must be an object'), abort: true })
+    .meta({ type: 'object', additionalProperties: {} }) as z.ZodType<Record<string, unknown>>;
+
 /** A date-time in an answer. */
 export const wireInstant = (example = '2026-01-31T09:30:00.000Z') =>
   z.string().meta({ type: 'string', format: 'date-time', example });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { REPORT_FORMATS, SEVERITIES } from './events';
-import { idText, text, wireInstant, word } from './fields';
+import { freeObject, idText, text, wireInstant, word } from './fields';
 import { pageOf, pageQuery } from './pagination';
 import { reportContentSchema } from './reports';
 import { timeSort } from './sorting';
@@ -57,7 +57,7 @@ export const anomalySchema = z.object({
   sessionId: z.string().nullable(),
   userId: z.string().nullable(),
   deviceFingerprint: z.string().nullable(),
-  metadata: z.record(z.string(), z.unknown()).nullable(),
+  metadata: freeObject().nullable(),
   userName: z.string().nullable(),
   previousUserName: z.string().nullable().describe('Of the user whom the metadata names.'),
   session: anomalySessionSchema.describe('Null if there is none, or if it is gone.'),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { evidenceSummarySchema } from './evidence';
-import { double, int32, wireInstant, wireText } from './fields';
+import { double, freeObject, int32, wireInstant, wireText } from './fields';
 import { pageQuery } from './pagination';
 import { sessionIdInput } from './sessions';
 
@@ -27,8 +27,7 @@ export const sessionEventSchema = z
     url: wireText('https://lms.example.edu/courses/42/quizzes/1/take').nullable(),
     durationMs: int32(1800).nullable().describe('Milliseconds.'),
     eventCount: int32(1).describe('How many single events it stands for.'),
-    metadata: z
-      .record(z.string(), z.unknown())
+    metadata: freeObject()
       .nullable()
       .describe('Free-form.')
       .meta({ example: { trusted: false } }),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { cutText, instantText, isPathId, isStorableText, isWebUrl, text } from '../../contract/fields';
+import { cutText, freeObject, instantText, isPathId, isStorableText, isWebUrl, text } from '../../contract/fields';
 
 /** An id of the pipeline: 1 to 256 characters, without control characters, not `.` or `..`. */
 export const factId = () => text(1, 256).refine(isPathId, 'must be free of control characters and not . or ..');
@@ -27,8 +27,7 @@ const MAX_JSON_BYTES = 16 * 1024;
 
 /** A free-form JSON object: storable text all the way down, at most 16 levels, and 16 KiB as Postgres writes it. */
 export const jsonObject = () =>
-  z
-    .record(z.string(), z.unknown())
+  freeObject()
     .refine((value) => isStorable(value, MAX_DEPTH), {
       error: 'is nested too deeply or holds what cannot be stored',
       abort: true,

@@ -8,6 +8,7 @@ export function registerMetadataTests(): void {
       ['empty', {}],
       ['empty names', { '': '' }],
       ['names of the language', JSON.parse('{"constructor":{"prototype":1},"toString":"x","hasOwnProperty":null}')],
+      ['the name __proto__', JSON.parse('{"__proto__":{"a":1},"b":{"__proto__":[]}}')],
       ['emoji and combining characters', { '😀': 'e\u0301', text: '\u200d\ufeff' }],
       ['what looks like an escape', { a: '\\u0000', b: '\\ud800', c: "'", d: '"', e: '\\' }],
       [
@@ -22,6 +23,8 @@ export function registerMetadataTests(): void {
       await accept(tenant, facts);
       const [row] = await sql()`select metadata from session_events where integration_id = ${tenant.id}`;
       expect(row!.metadata).toEqual(metadata);
+      const shown = await server.call('GET', '/v1/sessions/s/events', tenant);
+      expect(shown.body.data[0].metadata).toEqual(metadata);
       expectCounts(await server.ingest(tenant.id, facts), 0, 2);
     });
 

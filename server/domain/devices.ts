@@ -1,5 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm';
 import { ApiError } from '../../contract/errors';
+import { isPseudonym } from '../../contract/pseudonyms';
 import {
   type ConfirmDeviceInput,
   type DeviceConfirmation,
@@ -23,6 +24,7 @@ export async function confirmDevice(
   { userId, fingerprint, notes }: ConfirmDeviceInput,
 ): Promise<DeviceConfirmation> {
   const confirmedBy = nameActor(actor);
+  if (isPseudonym(userId)) throw new ApiError('UNSUPPORTED_OPERATION', 'The user was erased');
   return db.orm.transaction(async (tx) => {
     await assertNotErased(tx, secrets.erasureKey, { integrationId, userId });
     const [confirmed] = await tx

@@ -116,6 +116,17 @@ describe('a user who was erased', () => {
     expect((await customer.get(`/reports/${report}/download`)).status).toBe(200);
   });
 
+  it('has no device confirmed under the id that they have now', async () => {
+    const customer = await createAda();
+    await eraseUserFully(customer);
+    const users: { id: string }[] = await customer.read('/v1/users');
+    const { id } = users.find((user) => user.id.startsWith('erased-'))!;
+    const { confirmedDevices } = await customer.read('/v1/stats');
+    const confirmed = await customer.post(makeUserPath(id, 'devices', 'other', 'confirm'));
+    expect([confirmed.status, confirmed.body.error?.code]).toEqual([400, 'UNSUPPORTED_OPERATION']);
+    expect((await customer.read('/v1/stats')).confirmedDevices).toBe(confirmedDevices);
+  });
+
   it('may come back when the refusal is over', async () => {
     const customer = await createAda();
     const { id } = await eraseUserFully(customer);

@@ -15,6 +15,15 @@ export function registerChangeTests(): void {
       expect((await get(tenant, one.id)).body.data).toEqual(data);
     });
 
+    it('of the event type changes the name with it, as long as that is the event type', async () => {
+      const { id } = await created(tenant, { eventType: 'BotDetected' });
+      const change = async (body: object) => (await patch(tenant, id, body)).body.data.name;
+      expect(await change({ eventType: 'ReportReady' })).toBe('ReportReady');
+      expect(await change({ eventType: 'SessionAnomaly', name: 'Anomalies' })).toBe('Anomalies');
+      expect(await change({ eventType: 'ReportReady' })).toBe('Anomalies');
+      expect(await change({ eventType: 'BotDetected', name: 'ReportReady' })).toBe('ReportReady');
+    });
+
     it('without fields changes nothing', async () => {
       const { secret: _, ...before } = await created(tenant);
       for (const body of [{}, { unknown: 1 }, { id: 'whk_other', createdAt: 'x', secret: 'x' }])

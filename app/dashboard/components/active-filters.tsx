@@ -8,7 +8,7 @@ interface ActiveFiltersProps {
   children?: ReactNode;
 }
 
-/** The active filters as chips. A click removes one. */
+/** The active filters as chips. A click removes one. HTML cannot hold U+0000, so the browser would find another text than React. */
 export function ActiveFilters({ filters, onRemove, children }: ActiveFiltersProps) {
   if (filters.length === 0) return null;
   return (
@@ -21,7 +21,7 @@ export function ActiveFilters({ filters, onRemove, children }: ActiveFiltersProp
             className="inline-flex h-6 max-w-full items-center gap-1 rounded bg-accent-soft px-2 text-accent text-xs hover:bg-accent/20"
           >
             <span className="truncate">
-              {name}: {value}
+              {name}: {value?.replaceAll('\0', '\ufffd')}
             </span>
             <X size={12} aria-label="remove" className="shrink-0" />
           </button>

@@ -150,6 +150,18 @@ export function registerAccessTests(): void {
     });
   });
 
+  describe('an address with what no page can show', () => {
+    it('shows a mark in its place', async () => {
+      // The list says that the filter is refused.
+      const page = await dashboard.open({ role: 'viewer', provokes: /status of 400/ });
+      for (const list of ['sessions', 'anomalies']) {
+        await page.goto(`${dashboard.base}/${list}?userId=%00`);
+        await settle(page);
+        await page.getByRole('button', { name: /^User(?: id)?: \ufffd/ }).waitFor();
+      }
+    });
+  });
+
   describe('what an integration does not have', () => {
     it('is not found: a session of another integration, and an unknown integration', async () => {
       const page = await dashboard.open({ role: 'admin', provokes: /status of 404/ });

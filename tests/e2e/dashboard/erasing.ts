@@ -64,6 +64,13 @@ export function registerErasingTests(): void {
 
     it('asks for the id to be typed, gives a receipt, and leaves the session without the person', async () => {
       const page = await dashboard.visit(`/users/${ID}`, { role: 'admin' });
+      const search = async () => {
+        await page.keyboard.press('/');
+        await page.keyboard.type(NAME);
+        return page.getByRole('dialog', { name: 'Search everything' });
+      };
+      await (await search()).getByRole('option', { name: NAME }).first().waitFor();
+      await page.keyboard.press('Escape');
       await page.getByRole('button', { name: 'Erase this user' }).click();
       const question = page.getByRole('alertdialog', { name: `Erase ${NAME}?` });
       const confirm = question.getByRole('button', { name: 'Erase user' });
@@ -73,6 +80,11 @@ export function registerErasingTests(): void {
       await question.getByLabel(/^Type/).fill(ID);
       await confirm.click();
       await page.getByRole('status').getByText('The user is erased.').waitFor();
+      // What was found before is not shown again.
+      const found = await search();
+      await found.getByText(/^Nothing/).waitFor();
+      expect(await found.getByRole('option', { name: NAME }).count()).toBe(0);
+      await page.keyboard.press('Escape');
       const read = async () => (await dashboard.api('GET', '/v1/sessions/of-gone')).body.data;
       await expect.poll(async () => (await read()).userName).toBe('Erased user');
       expect((await dashboard.api('GET', `/v1/users/${ID}`)).status).toBe(404);

@@ -173,7 +173,11 @@ function useResults(text: string) {
   const trpc = useTRPC();
   const query = usePaused(text);
   const found = useQuery(
-    trpc.search.find.queryOptions({ query }, { enabled: query !== '', placeholderData: keepPreviousData }),
+    trpc.search.find.queryOptions(
+      { query },
+      // What was found is not kept for the next search: a user may be erased by then.
+      { enabled: query !== '', placeholderData: keepPreviousData, gcTime: 0 },
+    ),
   );
   const views = useQuery(trpc.savedViews.list.queryOptions());
   const may = { write: canWrite, admin: isAdmin };

@@ -102,11 +102,9 @@ export function IncidentActions({ kind, incident }: { kind: IncidentKind; incide
     <div className="mb-4 flex flex-wrap gap-2">
       <Button {...act(() => acknowledge.mutate({ id }), status !== 'Open')}>Acknowledge</Button>
       <Button {...act(() => resolve.mutate({ id }), status === 'Resolved')}>Resolve</Button>
-      {status !== 'Open' && (
-        <Button kind="quiet" {...act(() => reopen.mutate({ id, seenStatus: status }), false)}>
-          Open again
-        </Button>
-      )}
+      <Button kind="quiet" {...act(() => reopen.mutate({ id, seenStatus: status }), status === 'Open')}>
+        Open again
+      </Button>
       <RoleNote needs="analyst" act={`change the status of ${kind}`} />
     </div>
   );

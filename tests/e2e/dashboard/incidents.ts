@@ -118,6 +118,17 @@ export function registerIncidentTests(): void {
         await page.unrouteAll({ behavior: 'wait' });
       });
 
+      it('keep the focus when they are opened again', async () => {
+        const { page, panel, read } = await show({ role: 'analyst' });
+        read.open();
+        await page.keyboard.press('r');
+        await expect.poll(() => panel.textContent()).toContain('StatusResolved');
+        await page.getByRole('button', { name: 'Open again' }).press('Enter');
+        await expect.poll(() => panel.textContent()).toContain('StatusOpen');
+        expect(await panel.evaluate((element) => element.contains(document.activeElement))).toBe(true);
+        await page.unrouteAll({ behavior: 'wait' });
+      });
+
       it('stay open until it is read that a colleague has resolved them', async () => {
         const { id, page, row, panel, read, isOpen } = await show({ role: 'analyst', provokes: /ERR_FAILED/ });
         expect((await dashboard.change(page.context(), `${kind}.resolve`, { id })).ok()).toBe(true);

@@ -4,7 +4,9 @@ import { type ReactNode, useState } from 'react';
 import type { Handling, IncidentStatus } from '../../../contract/findings';
 import { Badge, type Tone } from '../components/badge';
 import { Button } from '../components/button';
+import { DetailsPanel } from '../components/details-panel';
 import { Select } from '../components/field';
+import { Pending } from '../components/pending';
 import { RoleNote } from '../components/role-note';
 import type { Shortcut } from '../components/shortcuts';
 import { Time } from '../components/time';
@@ -21,6 +23,8 @@ const STATUS_WORDS: Record<IncidentStatus, string> = {
   Resolved: 'Resolved',
 };
 const TONES: Record<IncidentStatus, Tone> = { Open: 'danger', Acknowledged: 'medium', Resolved: 'neutral' };
+
+type FailedQuery = Parameters<typeof Pending>[0]['query'];
 
 export type IncidentKind = 'alerts' | 'anomalies';
 
@@ -107,6 +111,15 @@ export function IncidentActions({ kind, incident }: { kind: IncidentKind; incide
       </Button>
       <RoleNote needs="analyst" act={`change the status of ${kind}`} />
     </div>
+  );
+}
+
+/** Shown instead of an incident that could not be read: a link may lead to one that is gone. */
+export function UnreadIncident({ title, query, onClose }: { title: string; query: FailedQuery; onClose(): void }) {
+  return (
+    <DetailsPanel title={title} onClose={onClose}>
+      <Pending query={query} className="h-96" />
+    </DetailsPanel>
   );
 }
 

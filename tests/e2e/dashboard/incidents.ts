@@ -144,6 +144,21 @@ export function registerIncidentTests(): void {
       });
     });
 
+    it.each([
+      ['alerts', 'Alert not found'],
+      ['anomalies', 'Anomaly not found'],
+    ])('that are gone say so where a link leads to them: %s', async (kind, message) => {
+      for (const width of [1_440, 390]) {
+        const page = await dashboard.visit(`/${kind}?selected=gone`, {
+          ...{ role: 'viewer', width, provokes: /status of 404/ },
+        });
+        const details = page.locator('aside, dialog').filter({ hasText: message });
+        await details.getByRole('button', { name: 'Close' }).first().click();
+        await details.waitFor({ state: 'detached' });
+        expect(new URL(page.url()).search).toBe('');
+      }
+    });
+
     it('of a customer are rows of names and values, however long', async () => {
       const [user, id] = [`user-${randomUUID()}`, randomUUID()];
       const metadata = {

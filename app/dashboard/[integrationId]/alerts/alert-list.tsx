@@ -14,7 +14,7 @@ import { listRows, PAGES, refreshEvery } from '../../list-pages';
 import { REFRESH_MS } from '../../new-rows';
 import { useTRPC } from '../../queries';
 import { showInstant } from '../../time-zone';
-import { IncidentBadge, StatusFilter, useIncidentShortcuts, useLastListed } from '../incident-handling';
+import { IncidentBadge, StatusFilter, UnreadIncident, useIncidentShortcuts, useLastListed } from '../incident-handling';
 import { readAlertFilters } from './alert-filters';
 import { AlertPanel } from './alert-panel';
 
@@ -115,7 +115,14 @@ export function AlertList({ base }: { base: string }) {
             shortcuts={[...shortcuts, { keys: 'Escape', name: 'Close details', run: () => select(null) }]}
           />
         }
-        details={alert && <AlertPanel key={alert.id} alert={alert} base={base} onClose={() => select(null)} />}
+        details={
+          alert ? (
+            <AlertPanel key={alert.id} alert={alert} base={base} onClose={() => select(null)} />
+          ) : (
+            isElsewhere &&
+            elsewhere.error && <UnreadIncident title="Alert" query={elsewhere} onClose={() => select(null)} />
+          )
+        }
       />
     </>
   );

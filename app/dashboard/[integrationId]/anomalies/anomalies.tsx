@@ -17,7 +17,7 @@ import { useSelection, useUrlState } from '../../components/url-state';
 import { listRows, PAGES, refreshEvery } from '../../list-pages';
 import { REFRESH_MS } from '../../new-rows';
 import { useTRPC } from '../../queries';
-import { IncidentBadge, useIncidentShortcuts, useLastListed } from '../incident-handling';
+import { IncidentBadge, UnreadIncident, useIncidentShortcuts, useLastListed } from '../incident-handling';
 import { ANOMALY_FILTER_NAMES, readAnomalyFilters } from './anomaly-filters';
 import { AnomalyPanel } from './anomaly-panel';
 import { nameAnomaly, sayAnomaly } from './anomaly-words';
@@ -153,7 +153,12 @@ export function Anomalies() {
           />
         }
         details={
-          anomaly && <AnomalyPanel key={anomaly.id} anomaly={anomaly} base={base} onClose={() => select(null)} />
+          anomaly ? (
+            <AnomalyPanel key={anomaly.id} anomaly={anomaly} base={base} onClose={() => select(null)} />
+          ) : (
+            isElsewhere &&
+            elsewhere.error && <UnreadIncident title="Anomaly" query={elsewhere} onClose={() => select(null)} />
+          )
         }
       />
     </>

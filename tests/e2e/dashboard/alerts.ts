@@ -105,6 +105,20 @@ export function registerAlertTests(): void {
       expect(sent.filter((path) => path === '/api/trpc/alertRules.create')).toHaveLength(1);
     });
 
+    it('that has not fired yet is named above its alerts, as the links to them name its id', async () => {
+      const page = await dashboard.visit('/alerts', { role: 'admin' });
+      const rule = {
+        ...{ name: 'Never fired', metric: 'botSessions', scope: { kind: 'integration' }, comparison: 'gte' },
+        ...{ value: 1_000_000, windowMinutes: 60, severity: 'low', message: 'Never' },
+      };
+      const made = await dashboard.change(page.context(), 'alertRules.create', rule);
+      const { id } = (await made.json()).result.data;
+      await dashboard.visit(`/alerts?rule=${id}`);
+      await page.getByText('No alert matches').waitFor();
+      await page.getByRole('button', { name: /^Rule: Never fired/ }).waitFor();
+      await dashboard.change(page.context(), 'alertRules.delete', { id });
+    });
+
     it('is only looked at by viewers', async () => {
       const page = await dashboard.visit('/alerts/rules/new', { role: 'viewer' });
       expect(await page.getByRole('button', { name: 'Create rule' }).isDisabled()).toBe(true);

@@ -84,14 +84,17 @@ export function AlertList({ base }: { base: string }) {
   );
   const alert = listed ?? (isElsewhere ? elsewhere.data : undefined);
   const set = (param: string, value: string | null) => change({ [param]: value, selected: null });
-  // All alerts of the list are of the rule, if it is filtered by one.
-  const ruleName = (list.rows?.[0] ?? alert)?.rule?.name;
+  const rules = useQuery(trpc.alertRules.list.queryOptions(undefined, { enabled: filters.ruleId !== undefined }));
+  // A rule that has not fired has no alert, and one that is deleted is only in its alerts.
+  const rule =
+    rules.data?.find(({ id }) => id === filters.ruleId) ??
+    list.rows?.find((one) => one.rule?.id === filters.ruleId)?.rule;
   return (
     <>
       <div className="mb-3 flex flex-wrap items-center gap-2">
         <StatusFilter value={filters.status} onChange={(status) => set('status', status)} />
         <ActiveFilters
-          filters={filters.ruleId ? [{ param: 'rule', name: 'Rule', value: ruleName ?? filters.ruleId }] : []}
+          filters={filters.ruleId ? [{ param: 'rule', name: 'Rule', value: rule?.name ?? filters.ruleId }] : []}
           onRemove={(param) => set(param, null)}
         />
       </div>

@@ -14,6 +14,7 @@ export default async function AlertsPage(props: PageProps) {
     await Promise.all([
       queryClient.prefetchInfiniteQuery(trpc.alerts.list.infiniteQueryOptions(filters, PAGES)),
       queryClient.prefetchQuery(trpc.alerts.count.queryOptions(filters)),
+      filters.ruleId && queryClient.prefetchQuery(trpc.alertRules.list.queryOptions()),
     ]);
   }
   return (

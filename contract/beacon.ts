@@ -119,9 +119,9 @@ export const ENVIRONMENT_BITS = {
   framed: 1,
   /** `window.chrome` exists. Older pixels say so; no rule reads it. */
   chromeObject: 2,
-  /** The getter of navigator.webdriver is not native code. */
+  /** The getter of navigator.webdriver is not native code. Older pixels say so; no rule reads it. */
   changedWebdriver: 4,
-  /** The document had the focus. */
+  /** The document had the focus. Older pixels say so; no rule reads it. */
   focused: 8,
   /** The document was hidden. */
   hidden: 16,

@@ -25,14 +25,14 @@ export function readEnvironment(isRevived: boolean | undefined): BeaconEnvironme
       screenX,
       screenY,
       // Some pages set it to 1 in order to draw less. Then nobody knows how their pixels relate to the screen's.
-      describe(window, 'devicePixelRatio')!.get && devicePixelRatio * 1000,
+      Object.getOwnPropertyDescriptor(window, 'devicePixelRatio')!.get && devicePixelRatio * 1000,
     ].map(toInteger) as BeaconEnvironment['v'],
     h: [about.hardwareConcurrency, about.deviceMemory, about.maxTouchPoints, about.plugins.length].map(
       toInteger,
     ) as BeaconEnvironment['h'],
     b: packBits(
-      // The second bit was of `window.chrome`, which no rule read.
-      ...[window !== top, 0, guard(isWebdriverChanged)(), document.hasFocus(), document.hidden],
+      // The zeros are bits of earlier pixels, which no rule reads.
+      ...[window !== top, 0, 0, 0, document.hidden],
       ...[/headless/i.test(about.userAgent + brands), isRevived],
     ),
     q: guard(probeInspector)() ?? [-1, -1],
@@ -42,11 +42,6 @@ export function readEnvironment(isRevived: boolean | undefined): BeaconEnvironme
 
 /** Whether the browser made a function. What a page has bound or put behind a proxy has no name in its text. */
 const NATIVE = /\w\(\) {\s*\[native/;
-
-const describe = Object.getOwnPropertyDescriptor;
-
-const isWebdriverChanged = () =>
-  !NATIVE.test(describe(Navigator.prototype, 'webdriver')!.get as never) || describe(navigator, 'webdriver');
 
 /**
  * Counts how often the browser reads an error that is given to the console. It does so more often while something is

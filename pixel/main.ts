@@ -17,7 +17,12 @@ declare global {
 }
 
 guard(() => {
-  const script = (document.currentScript ?? document.querySelector('script[data-site]')) as HTMLScriptElement;
+  const { currentScript } = document;
+  // A frame or picture of this name hides it. People can put such a name into a post.
+  const script =
+    currentScript instanceof HTMLScriptElement
+      ? currentScript
+      : document.querySelector<HTMLScriptElement>('script[data-site]')!;
   const { site: k, host = '', gpc, device, consent, debug } = script.dataset;
   const queue = window.botPixel || [];
   // What is there twice does not start again: the object of a pixel has no `map`.

@@ -29,6 +29,16 @@ export function registerPageRules(host: PixelHost, browser: () => Browser) {
       expect(await listFaults()).toEqual([]);
     });
 
+    // Learning platforms keep such names in what people post.
+    it.each(['<iframe name="currentScript"></iframe>', '<img name="currentScript" alt="">'])(
+      'can have %s, which hides the running script from others',
+      async (post) => {
+        const page = await host.openPage(browser());
+        await page.goto(host.setPage('/', post + host.tag()));
+        await host.waitForEvent('Page');
+      },
+    );
+
     it('sees nothing in the console, unless the tag asks for it', async () => {
       const page = await host.openTimedPage(browser());
       const lines: string[] = [];

@@ -63,6 +63,8 @@ function enterPassword(event: Event): void {
 /** Listens to everything. Returns a function that reports what is held back: the end of a movement, counts of moves, wheel turns. */
 export function listenToEvents(...page: [Listen, Report]): () => void {
   [listen, report] = page;
+  // Of a page that stopped when consent was withdrawn.
+  settleField = undefined;
   settleMoves = listenToMoves();
   const settleScrolling = listenToScrolling();
   listenToPresses();

@@ -91,6 +91,22 @@ export function registerWritingRules(host: PixelHost, browser: () => Browser) {
       for (const { bytes } of host.received) expect(bytes.replaceAll(host.siteKey, '')).not.toMatch(/wqzx/);
     });
 
+    it('is told nothing of a paste from before consent was withdrawn, also after another consent', async () => {
+      const { page } = await openPage();
+      await page.locator('#rich').click();
+      await host.runClock(page);
+      const [first] = await host.waitForBatches(1);
+      await page.evaluate(() => {
+        const rich = document.querySelector('#rich')!;
+        rich.dispatchEvent(new ClipboardEvent('paste', { bubbles: true }));
+        rich.append('wqzx');
+        window.botPixel!.push(['consent', false], ['consent', true]);
+      });
+      await host.runClock(page);
+      await expect.poll(() => host.beacons.filter(({ s }) => s !== first!.s).length).toBe(1);
+      expect(host.eventsOf('Input')).toEqual([]);
+    });
+
     it('is one that the page has marked, by a selector or an element, the latest mark first', async () => {
       const queue = `<script>botPixel = [['writing', '#title', 'title'], ['writing', '::', 'broken'], ['writing', null]];</script>`;
       const { page, listFaults } = await openPage(queue + MARKED);

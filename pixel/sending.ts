@@ -4,7 +4,7 @@ import { addBounded, type PixelEvent, takeEvents } from './batches';
 import { PageCause } from './codes';
 import { findMarks, readEnvironment } from './environment';
 import { clock, guard, note, readWallMs } from './guard';
-import { drawId, findSession, forgetSession, keepSession, openSession, type Session } from './session';
+import { drawId, findSession, forgetSession, keepSession, openSession, readDevice, type Session } from './session';
 import { readLmsUser } from './visitor';
 import { writeJson } from './wire';
 
@@ -109,8 +109,10 @@ export function setUser(given: Partial<BeaconUser>): void {
 
 /** Notes that the environment may have changed. A restored page does not name its user to a session that another page has begun since. */
 export function noteEnvironment(isRestored?: boolean): void {
-  // Firefox never tells a restored page how its last requests ended.
   if (isRestored) {
+    // Another page has withdrawn consent, which removes the id.
+    if (fixed.i && !readDevice()) stopSending();
+    // Firefox never tells a restored page how its last requests ended.
     underway.clear();
     if (findSession(session.nonce)) setUser({});
     isRevived = isRestored;

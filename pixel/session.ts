@@ -35,7 +35,7 @@ export const forgetSession = () => store('session', 'remove');
 /** Removes the id of the device. Returns that there is none. */
 export const forgetDevice = () => store('local', 'remove') as undefined;
 
-const readDevice = () => store('local', 'get')?.match(ID)?.[0];
+export const readDevice = () => store('local', 'get')?.match(ID)?.[0];
 /** Finds the device's random id, or draws one. It counts only if it was stored, because another page must find it again. */
 export function findDevice(): string | undefined {
   if (!readDevice()) store('local', 'set', drawId());

@@ -220,6 +220,24 @@ describe.each(BROWSERS.map((each) => [each.name, each] as const))('in %s', (name
     expect(new Set(host.beacons.map(({ d }) => d)).size).toBe(1);
   });
 
+  it('a restored page stays silent if consent was withdrawn since', async () => {
+    const tellReturn = '<script>onpageshow = ({ persisted }) => persisted && fetch("/returned");</script>';
+    const page = await host.openPage(browser());
+    await page.goto(host.setPage('/kept', tellReturn + host.tag()));
+    await host.waitForToken(page);
+    await page.goto(host.setPage('/refused', host.tag('data-consent="wait"')));
+    await host.waitForEvent('Leave');
+    await page.waitForFunction(() => window.botPixel);
+    await page.evaluate(() => window.botPixel!.push(['consent', false]));
+    await page.evaluate(() => history.back()).catch(() => {});
+    await expect.poll(() => host.requested).toContain('/returned');
+    // A page that is left sends everything at once.
+    await page.goto(host.setPage('/last', host.tag()));
+    await expect.poll(() => host.pagesOf()).toContain('/last load');
+    expect(host.pagesOf()).toEqual(['/kept load', '/last load']);
+    expect(host.eventsOf('Leave')).toHaveLength(1);
+  });
+
   it('a restored page does not name its user in the session that the next person has begun in the tab', async () => {
     let over: string | undefined;
     const bodyOf = ({ s, t }: Beacon) => (s === over ? { ended: true } : t ? {} : TOKEN.body);

@@ -163,7 +163,8 @@ export const scoreBound = (description: string) =>
     .max(1, 'must be between 0 and 1')
     .meta({ format: 'double', description });
 
-const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
+export const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** A free-form JSON object with all its properties. A record of zod would lose one of the name `__proto__`. */
 export const freeObject = () =>

@@ -18,7 +18,7 @@ import {
   PAGE_CAUSES,
   POINTERS,
 } from '../../contract/beacon';
-import { isPathId, isStorableText, isTextOfLength, isWebUrl } from '../../contract/fields';
+import { isObject, isPathId, isStorableText, isTextOfLength, isWebUrl } from '../../contract/fields';
 
 // Decodes what a page sent. Anyone can send anything, and a batch has thousands of numbers, so every field is checked
 // by hand, and only own properties are read.
@@ -234,9 +234,6 @@ function isIntegers(value: unknown, min: number, max: number, bounds: Bounds): v
   for (let i = 0; i < value.length; i++) if (!isInteger(value[i], bounds)) return false;
   return true;
 }
-
-const isObject = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const own = (value: object, name: string): unknown =>
   Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined;

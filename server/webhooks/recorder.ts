@@ -92,12 +92,14 @@ const READ_RECORDS = `
 
 // Locks deliveries in the order of the records, which are sorted by id, so that two batches cannot deadlock. The lateral join
 // forces one look-up by primary key per record: with statistics from when the table was small, the planner would read the
-// whole table. `after` is a condition that reads what must be locked before.
+// whole table. The lease is compared in a form that fits no partial index: the planner would read the whole index of attempts
+// under way instead, which also holds those that ended since the oldest snapshot. `after` is a condition that reads what must be
+// locked before.
 const writeRecorded = (after: string) => `
   locked as materialized (
     select d.row, d.integration_id, d.id, r.* from r cross join lateral (
       select d.ctid as row, d.integration_id, d.id from webhook_deliveries d
-       where d.integration_id = r."integrationId" and d.id = r."deliveryId" and d.lease = r.lease and d.status = 'Pending'
+       where d.integration_id = r."integrationId" and d.id = r."deliveryId" and d.lease is not distinct from r.lease and d.status = 'Pending'
        limit 1 for update) d
      where ${after}),
   recorded as (

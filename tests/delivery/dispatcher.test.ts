@@ -56,6 +56,13 @@ async function insertDeliveries(count: number, status: string, lease: string | n
       from generate_series(1, ${count}::int) n`;
 }
 
+/** What a successful attempt of a delivery records. */
+const succeed = (deliveryId: string, lease: string): AttemptRecord => ({
+  ...{ ...key, deliveryId, lease, attempt: 1, status: 'Delivered', failureClass: null, retryDelayMs: null },
+  ...{ startedAt: new Date().toISOString(), durationMs: 5, httpStatus: 200, address: '192.0.2.1', retryAfter: null },
+  ...{ errorCode: null, answer: null, isTest: false },
+});
+
 describe('the drain of a subscription is woken', () => {
   it('when its retries are due', async () => {
     await server.service.dispatcher.wakeSubscription(key);
@@ -283,18 +290,34 @@ describe('a place that a drain reserves for a new delivery', () => {
   });
 });
 
+it('a result finds its delivery by its key, however many others are under way', async () => {
+  await insertDeliveries(1_000, 'Delivered');
+  // The statistics are older than what is under way.
+  await sql()`analyze webhook_deliveries`;
+  const lease = randomUUID();
+  const begin = () => sql()`
+    update webhook_deliveries set status = 'Pending', finished_at = null, lease = ${lease}, resends = resends + 1
+     where integration_id = ${key.integrationId}`;
+  await begin();
+  const recording = recordStatements(server.service.db);
+  await createRecorder(server.service.db).record(succeed('dlv-500', lease));
+  const [statement] = recording.take();
+  recording.stop();
+  for (const plan of ['custom', 'generic'] as const) {
+    await begin();
+    const nodes = await explainStatement(sql(), statement!, plan);
+    const reads = nodes.filter((node) => node['Relation Name'] === 'webhook_deliveries').map(countRead);
+    expect(Math.max(...reads)).toBe(1);
+  }
+});
+
 it('a result that the database refuses does not lose the others of its batch', async () => {
   const lease = randomUUID();
   await insertDeliveries(2, 'Pending', lease);
-  const record: AttemptRecord = {
-    ...{ ...key, deliveryId: 'dlv-1', lease, attempt: 1, status: 'Delivered', failureClass: null, retryDelayMs: null },
-    ...{ startedAt: new Date().toISOString(), durationMs: 5, httpStatus: 200, address: '192.0.2.1', retryAfter: null },
-    ...{ errorCode: null, answer: null, isTest: false },
-  };
   const recorder = createRecorder(server.service.db);
   // More than the column can hold.
-  const refused = { ...record, deliveryId: 'dlv-2', attempt: 40_000 };
-  const results = await Promise.allSettled([refused, record].map((one) => recorder.record(one)));
+  const refused = { ...succeed('dlv-2', lease), attempt: 40_000 };
+  const results = await Promise.allSettled([refused, succeed('dlv-1', lease)].map((one) => recorder.record(one)));
   expect(results).toMatchObject([
     { status: 'rejected', reason: { code: '22003' } },
     { status: 'fulfilled', value: { isRecorded: true, nextAttemptAt: null } },
@@ -311,17 +334,7 @@ it('a result whose row is locked does not lose the others of its batch', async (
   const leases = [randomUUID(), randomUUID()];
   await insertDeliveries(2, 'Pending', leases[0]);
   await sql()`update webhook_deliveries set lease = ${leases[1]!} where integration_id = ${key.integrationId} and id = 'dlv-2'`;
-  const records = leases.map((lease, index) => ({
-    ...{ ...key, deliveryId: `dlv-${index + 1}`, lease, attempt: 1, status: 'Delivered' as const, failureClass: null },
-    ...{
-      retryDelayMs: null,
-      startedAt: new Date().toISOString(),
-      durationMs: 5,
-      httpStatus: 200,
-      address: '192.0.2.1',
-    },
-    ...{ retryAfter: null, errorCode: null, answer: null, isTest: false },
-  }));
+  const records = leases.map((lease, index) => succeed(`dlv-${index + 1}`, lease));
   const db = openDatabase({ url: server.database.url, maxConnections: 1, statementLimitMs: 500 });
   const recorder = createRecorder(db);
   await sql().begin(async (tx) => {
@@ -344,29 +357,12 @@ it('results of a locked subscription do not hold up those of others for long', a
   await sql()`
     update webhook_deliveries set subscription_id = ${other.id}
      where integration_id = ${key.integrationId} and id = 'dlv-4'`;
-  const records = ids.map((deliveryId): AttemptRecord => {
-    const subscriptionId = deliveryId === 'dlv-4' ? other.id : key.subscriptionId;
-    return {
-      ...{
-        ...key,
-        subscriptionId,
-        deliveryId,
-        lease,
-        attempt: 1,
-        status: 'Failed',
-        failureClass: '4xx',
-        retryDelayMs: null,
-      },
-      ...{
-        startedAt: new Date().toISOString(),
-        durationMs: 5,
-        httpStatus: 404,
-        address: '192.0.2.1',
-        retryAfter: null,
-      },
-      ...{ errorCode: 'HTTP_404', answer: null, isTest: false },
-    };
-  });
+  const failure = { status: 'Failed' as const, failureClass: '4xx', httpStatus: 404, errorCode: 'HTTP_404' };
+  const records = ids.map((deliveryId) => ({
+    ...succeed(deliveryId, lease),
+    ...failure,
+    subscriptionId: deliveryId === 'dlv-4' ? other.id : key.subscriptionId,
+  }));
   const recorder = createRecorder(server.service.db);
   await sql().begin(async (tx) => {
     await tx`select from webhook_subscriptions where id = ${key.subscriptionId} for update`;

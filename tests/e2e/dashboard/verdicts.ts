@@ -6,6 +6,7 @@ import { createGate } from '../../support/gate';
 import { dashboard } from './shared-dashboard';
 import {
   ADA,
+  ADMIN,
   BLAISE,
   call,
   change,
@@ -169,6 +170,8 @@ export function registerVerdictTests(): void {
     });
 
     it('have an answer to why a session had its class at a time', async () => {
+      // The test before may have left the page to a viewer, who may change no thresholds.
+      await dashboard.open(ADMIN);
       await change('riskThresholds.update', { mediumAt: 30, botAt: 60 });
       await call('POST', '/v1/sessions/carl/label', { verdict: 'human' });
       const page = await visit('/sessions/carl');

@@ -36,7 +36,7 @@ const removeBatch = (db: Database, statements: string | readonly string[], param
   );
 
 /** Allows work for 20 s: a serverless platform ends what lasts for longer than 60 s, and with it what comes after it. */
-export function limitRun(): () => boolean {
+function limitRun(): () => boolean {
   const until = performance.now() + RUN_MS;
   return () => performance.now() < until;
 }
@@ -44,13 +44,13 @@ export function limitRun(): () => boolean {
 /**
  * Removes batches as `removeBatches` does, each by a transaction whose last statement removes, of several integrations in turn, so that
  * none waits for all of another one. Begins with what should have been removed first (`findOld`), and ends when there is no time left.
- * Returns how many were removed.
+ * The time begins here: a search that took all of it would leave everything where it is, hour after hour. Returns how many were removed.
  */
 export async function removeInTurn(
   db: Database,
   statements: string | readonly string[],
   parametersOfAll: (string | number)[][],
-  hasTime: () => boolean,
+  hasTime = limitRun(),
 ): Promise<number> {
   let removed = 0;
   for (const parameters of parametersOfAll) {
@@ -92,7 +92,7 @@ export const findOld = (db: Database, oldest: string, age: string): Promise<{ id
  * removes counts by minute, hour, day and week that are too old for any window. Returns how many sessions were removed: if there are
  * any, more may be left.
  */
-export async function pruneSessions(db: Database, hasTime = limitRun()): Promise<number> {
+export async function pruneSessions(db: Database, hasTime?: () => boolean): Promise<number> {
   const old = await findOld(db, selectOldest('sessions', 'created_at'), KEPT_BY_PLAN);
   const keys = old.map(({ id, plan }) => [id, PLANS[plan].retentionDays]);
   const pruned = await removeInTurn(db, [CLOSE_SESSIONS, PRUNE_SESSIONS], keys, hasTime);

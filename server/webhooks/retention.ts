@@ -1,15 +1,7 @@
 import { EVENT_TYPE_NAMES } from '../../contract/events';
 import { PLANS } from '../../contract/tiers';
 import type { Database } from '../../db/client';
-import {
-  BATCH_SIZE,
-  findOld,
-  KEPT_BY_PLAN,
-  limitRun,
-  removeBatches,
-  removeInTurn,
-  selectOldest,
-} from '../domain/retention';
+import { BATCH_SIZE, findOld, KEPT_BY_PLAN, removeBatches, removeInTurn, selectOldest } from '../domain/retention';
 import { ABORT, DELETED_LIMIT } from './deliveries';
 
 /** The most rows that one run removes, or ends: subscriptions of an integration, deliveries to them, events of a type. The next continues. */
@@ -22,7 +14,7 @@ export const LOG_RETENTION_DAYS = 30;
  * Removes deliveries that ended over 30 days ago, with their attempts, in small transactions. Counts of their outcomes stay
  * for usage, and the events keep how they ended. Returns how many were removed: if there are any, more may be left.
  */
-export async function pruneDeliveries(db: Database, hasTime = limitRun()): Promise<number> {
+export async function pruneDeliveries(db: Database, hasTime?: () => boolean): Promise<number> {
   const oldest = selectOldest('webhook_deliveries', 'finished_at', "t.status <> 'Pending'");
   const old = await findOld(db, oldest, `interval '${LOG_RETENTION_DAYS} days'`);
   const keys = old.map(({ id }) => [id]);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { BATCH_SIZE } from '../../../server/domain/retention';
 import { sweepDeliveries } from '../../../server/webhooks/deliveries';
 import {
@@ -90,6 +90,24 @@ export function registerWebhookTests(): void {
       expect(await prune(0)).toEqual([600, 10]);
       expect(await prune(2)).toEqual([100, 0]);
       expect(await prune(1)).toEqual([0, 0]);
+    });
+
+    it('are removed also if the search for them takes longer than a run', async () => {
+      const customer = await Customer.create(server, [], 'free');
+      const { db } = server.database;
+      await pruneDeliveries(db);
+      await db.sql`
+        insert into webhook_deliveries (integration_id, id, subscription_id, status, finished_at)
+        select ${customer.id}, 'dlv-' || n, 'whk', 'Delivered', now() - interval '50 days' from generate_series(1, 10) n`;
+      const now = performance.now.bind(performance);
+      let passedMs = 0;
+      const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + passedMs);
+      const transact: typeof db.transact = async (work, options) => {
+        const result = await db.transact(work, options);
+        passedMs += 60_000;
+        return result;
+      };
+      expect(await pruneDeliveries({ ...db, transact }).finally(() => clock.mockRestore())).toBe(10);
     });
   });
 

@@ -86,7 +86,7 @@ export function createHousekeepingFunctions(client: Inngest, jobs: HousekeepingJ
     },
     ({ step }) =>
       runEach(step, [
-        ['prune-reports', jobs.pruneReports],
+        ['prune-reports', jobs.pruneReports, MAX_RUNS],
         ['prune-draws', jobs.pruneReviewDraws],
         ['prune-audit', jobs.pruneAuditEntries],
         ['prune', jobs.pruneSessions, MAX_RUNS],

@@ -51,6 +51,7 @@ export interface ReportService {
     failReport(run: ReportRun, failure: string): Promise<void>;
     makeDueReports(): Promise<number>;
     wakeReports(): Promise<number>;
+    /** Returns how many it removed: if there are any, more may be left. */
     pruneReports(): Promise<number>;
   };
 }
@@ -74,11 +75,15 @@ export function createReports(dependencies: {
     await wake([report]).catch((error: unknown) => log.warn({ err: error }, 'the engine was not told of a report'));
   }
 
-  /** If it fails, the job of the next hour removes the report. Nobody can read it any more. */
-  async function purgeQuietly(report: ReportKey, store: StoreName | null) {
-    await purgeReport({ db }, stores, report, store).catch((error: unknown) =>
-      log.warn({ err: error, reportId: report.reportId }, 'a report was not removed; the next hour tries again'),
-    );
+  /** Returns whether it worked. If not, the job of the next hour removes the report. Nobody can read it any more. */
+  async function purgeQuietly(report: ReportKey, store: StoreName | null): Promise<boolean> {
+    try {
+      await purgeReport({ db }, stores, report, store);
+      return true;
+    } catch (error) {
+      log.warn({ err: error, reportId: report.reportId }, 'a report was not removed; the next hour tries again');
+      return false;
+    }
   }
 
   /** Sends the fact of a report that is ready. Its id is the report's, so that a repeated step sends a duplicate. */
@@ -133,26 +138,25 @@ export function createReports(dependencies: {
       },
       async pruneReports() {
         const endAt = performance.now() + PRUNE_MS;
-        let found = 0;
+        let removed = 0;
         for (let after: ExpiredPosition | undefined; performance.now() < endAt; ) {
           const expired = await findExpiredReports(db, stores.s3 !== null, after);
           for (const { store, ...report } of expired) {
             // A store that does not answer takes a minute for each.
             if (performance.now() >= endAt) break;
-            await purgeQuietly(report, store);
+            if (await purgeQuietly(report, store)) removed++;
           }
-          found += expired.length;
           // Those that could not be removed do not stand in the way of those behind them.
           after = expired.at(-1);
           if (expired.length < EXPIRED_BATCH) break;
         }
-        return found;
+        return removed;
       },
     },
   };
 }
 
-/** So long one run removes expired reports. The next one continues. */
+/** So long one run removes expired reports. While it removes some, it is repeated. */
 const PRUNE_MS = 20_000;
 
 /** Staff may delete a report between its completion and its fact. Then nothing of it may stay. */

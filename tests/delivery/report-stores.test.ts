@@ -70,10 +70,10 @@ describe('a report in a store of objects', () => {
     const { sql } = server.database.db;
     await sql`update report_jobs set expires_at = now() - interval '1 ms' where id = ${id}`;
     objects.interfere = () => ({ status: 403 });
-    await server.service.reports.jobs.pruneReports();
+    expect(await server.service.reports.jobs.pruneReports()).toBe(0);
     expect(await sql`select 1 from report_jobs where id = ${id}`).toHaveLength(1);
     objects.interfere = () => null;
-    await server.service.reports.jobs.pruneReports();
+    expect(await server.service.reports.jobs.pruneReports()).toBe(1);
     expect(objects.objects.size).toBe(0);
     expect(await sql`select 1 from report_jobs where id = ${id}`).toHaveLength(0);
   });

@@ -53,3 +53,15 @@ it('a job that fails keeps none of its function’s others from running, unless 
   expect(NAMES.filter((name) => !done.has(name)).sort()).toEqual(['completeReport', 'renderPart']);
   expect(faults).toBe(count);
 });
+
+it('a removal that ends after 20 s is repeated while it removes something, all others run once', async () => {
+  const runs = new Map<string, number>();
+  await callFunctions((name) => {
+    const run = (runs.get(name) ?? 0) + 1;
+    runs.set(name, run);
+    return ANSWERS.get(name) ?? (run < 3 ? 1 : 0);
+  });
+  const removals = NAMES.filter((name) => name.startsWith('prune'));
+  const repeated = ['pruneDeliveries', 'pruneReports', 'pruneSessions'];
+  expect(removals.filter((name) => runs.get(name) !== 1).sort()).toEqual(repeated);
+});

@@ -259,7 +259,7 @@ export function registerRunTests(): void {
         waitedMs += 60_000;
         removed++;
       };
-      await reports.jobs.pruneReports().finally(() => vi.restoreAllMocks());
+      expect(await reports.jobs.pruneReports().finally(() => vi.restoreAllMocks())).toBe(1);
       expect(removed).toBe(1);
     });
   });

@@ -152,7 +152,8 @@ const READ_TROUBLED = `
      and (s.told_state in ('failing', 'disabled', 'enabled') or s.consecutive_failures > 0 or s.last_delivery_status = 'Pending'
           or s.disabled_reason = 'auto:consecutive-failures')`;
 
-// Rows that an attempt is just being recorded for are skipped, and looked at again in ten seconds. So this waits for nobody.
+// Rows that an attempt is just being recorded for are skipped, and looked at again in ten seconds. So this waits for nobody. A notice that
+// was not taken yet is replaced: if it were sent again after the new one, the operator would take the past for the present.
 const NOTE = `
   with r as (
     select * from json_to_recordset($1::text::json)
@@ -162,7 +163,13 @@ const NOTE = `
      where s.told_state is not distinct from r."toldState" for no key update of s skip locked),
   told as (
     update webhook_subscriptions s set told_state = c.state from changed c
-     where s.integration_id = c."integrationId" and s.id = c."subscriptionId")
+     where s.integration_id = c."integrationId" and s.id = c."subscriptionId"),
+  untaken as materialized (
+    select n.integration_id, n.id from changed c
+      join operator_notices n on n.integration_id = c."integrationId" and n.subscription_id = c."subscriptionId"
+       for update of n skip locked),
+  replaced as (
+    delete from operator_notices n using untaken u where n.integration_id = u.integration_id and n.id = u.id)
   insert into operator_notices (integration_id, id, subscription_id, payload)
   select "integrationId", id, "subscriptionId", payload from changed where payload is not null`;
 

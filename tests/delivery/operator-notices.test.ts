@@ -164,6 +164,21 @@ it('is told again if the address did not take it, a bounded number of times, and
   expect(await server.database.db.sql`select 1 from operator_notices`).toHaveLength(0);
 });
 
+it('is told of no earlier state after a later one, if the address did not take the earlier one at first', async () => {
+  await subscribe();
+  operator.answer = () => 503;
+  receiver.answer = () => 500;
+  await send(1);
+  await tell();
+  operator.answer = () => 200;
+  receiver.answer = () => 200;
+  await send(1);
+  await tell();
+  await makeDue();
+  await tell();
+  expect(states()).toEqual(['failing', 'recovered']);
+});
+
 it('is told of the present state alone, if nobody could tell for a while, as without an address in the settings', async () => {
   const { sql } = server.database.db;
   const forget = () => sql`update operator_notices set next_attempt_at = now() - interval '2 hours'`;

@@ -164,6 +164,7 @@ const GIVE_BACK_EXPIRED = `
          next_attempt_at = case when is_poison then null else now() - interval '${OVERDUE_GRACE_S} s' end
     from expired x where d.integration_id = x.integration_id and d.id = x.id`;
 
+/** Ends deliveries `d` without an attempt. A condition follows. */
 export const ABORT = `
   update webhook_deliveries d
      set status = 'PoisonAborted', finished_at = now(), next_attempt_at = null, lease = null, lease_owner = null`;

@@ -17,7 +17,7 @@ import { createId } from '../platform/ids';
 import type { Secrets } from '../platform/secrets';
 import { type AllowedHosts, findUrlFault } from './address-guard';
 import { nameSecretContext } from './attempt';
-import type { SubscriptionKey } from './deliveries';
+import { ABORT, type SubscriptionKey } from './deliveries';
 import type { Publisher } from './publisher';
 import { createWebhookSecret } from './signature';
 import { describeCreation, recordChanges } from './subscription-acts';
@@ -153,8 +153,7 @@ const endPending = (integrationId: string, id: string) => sql`
        select id from webhook_deliveries
         where integration_id = ${integrationId} and subscription_id = ${id} and status = 'Pending' limit ${ENDED_AT_ONCE}))
      order by d.id for update)
-  update webhook_deliveries d
-     set status = 'PoisonAborted', finished_at = now(), next_attempt_at = null, lease = null, lease_owner = null
+  ${sql.raw(ABORT)}
     from pending p where d.integration_id = p.integration_id and d.id = p.id
   returning 1`;
 

@@ -5,7 +5,7 @@ import type { Database } from '../../db/client';
 import { runUnitOfWork } from '../../db/unit-of-work';
 import { createId } from '../platform/ids';
 import { type AttemptDependencies, attemptDelivery } from './attempt';
-import { READ_SECRETS, type SubscriptionKey } from './deliveries';
+import { ABORT, READ_SECRETS, type SubscriptionKey } from './deliveries';
 import type { Recorder } from './recorder';
 
 /** How many test deliveries of an integration may be under way, in all processes together. Each holds a connection for 30 s. */
@@ -113,7 +113,4 @@ const BEGIN = `
   select begun.lease, begun.created_at as "createdAt", s.event_type as "eventType", s.url, ${READ_SECRETS}
     from s, begun`;
 
-const GIVE_UP = `
-  update webhook_deliveries
-     set status = 'PoisonAborted', finished_at = now(), next_attempt_at = null, lease = null, lease_owner = null
-   where integration_id = $1 and id = $2 and status = 'Pending'`;
+const GIVE_UP = `${ABORT} where d.integration_id = $1 and d.id = $2 and d.status = 'Pending'`;

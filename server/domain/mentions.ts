@@ -152,12 +152,24 @@ const writeInCell = (text: string) => writeCsvCell(`x${text}`).replace(/^"?x/, '
 function listForms(text: string): string[] {
   const wellFormed = text.toWellFormed();
   const encoded = encodeURIComponent(wellFormed);
+  const json = JSON.stringify(text).slice(1, -1);
+  const ascii = json.replace(NOT_ASCII, escapeUnit);
   const forms = [
-    ...[text, encoded, encoded.replaceAll('%20', '+'), encodeURI(wellFormed), JSON.stringify(text).slice(1, -1)],
+    ...[text, encoded, encoded.replaceAll('%20', '+'), encodeURI(wellFormed)],
+    // Python writes JSON in ASCII, and PHP also escapes its slashes.
+    ...[json, ascii, ascii.replaceAll('/', '\\/')],
     ...[new URLSearchParams({ '': wellFormed }).toString().slice(1), writeInCell(text)],
   ];
-  return forms.flatMap((form) => [form, form.replaceAll("'", '%27')]).flatMap(listNested);
+  return forms
+    .flatMap((form) => [form, form.replaceAll("'", '%27'), form.replace(LEFT_SIGNS, escapeSign)])
+    .flatMap(listNested);
 }
+
+/** What browsers leave in addresses, and Moodle, PHP and Python escape. */
+const LEFT_SIGNS = /[!'()*]/g;
+const escapeSign = (sign: string) => `%${sign.charCodeAt(0).toString(16)}`;
+const NOT_ASCII = /[\u0080-\uffff]/g;
+const escapeUnit = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
 /** The ways to write a part of an address in the query of another one, and that one in the query of a third. */
 function listNested(form: string): string[] {

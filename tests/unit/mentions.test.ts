@@ -132,6 +132,25 @@ describe('a mention of a user', () => {
     );
   });
 
+  it.each([
+    'Ada%20O%27Neil-%C3%96rn%20%28she%2Fher%29',
+    'Ada%20O%27Neil-%C3%96rn%20%28she/her%29',
+    'Ada%2520O%2527Neil-%25C3%2596rn%2520%2528she%252Fher%2529',
+  ])('is found in the address %j, whose encoder escapes what those of browsers leave', (written) => {
+    const ada = createMentionFinder({ id: 'stu-102934', name: "Ada O'Neil-Örn (she/her)", email: null, url: null });
+    expect(ada.replace(`/grades?name=${written}&page=2`)).toBe('/grades?name=[erased]&page=2');
+  });
+
+  it('is found in a text with JSON that has ASCII alone, as Python and PHP write it', () => {
+    const ada = createMentionFinder({
+      ...{ id: 'adaörn.7', name: 'Ada Örn (she/her)', email: null, url: 'https://lms.example/people/~adaörn' },
+    });
+    const python = String.raw`{"user": "ada\u00f6rn.7", "name": "Ada \u00D6rn (she/her)"}`;
+    const php = String.raw`{"name":"Ada \u00d6rn (she\/her)","url":"https:\/\/lms.example\/people\/~ada\u00f6rn"}`;
+    expect(ada.replace(python)).toBe('{"user": "[erased]", "name": "[erased]"}');
+    expect(ada.replace(php)).toBe('{"name":"[erased]","url":"[erased]"}');
+  });
+
   it('is found in capitals and small letters, of Turkish too', () => {
     const ayse = createMentionFinder({ id: 'ayse-77', name: 'Ayşe Işık İlhan', email: null, url: null });
     expect(ayse.replace('İstanbul: AYŞE IŞIK İLHAN, ayşe ışık ilhan')).toBe('İstanbul: [erased], [erased]');

@@ -187,8 +187,9 @@ describe('an erasure', () => {
     await admin.mutate('reports.createSchedule', { ...SCHEDULE_OF_ADA, ...plain, userId: other!.id }, at);
     const { db } = server.database;
     const readRest = async () => {
+      await foldCounts(db);
       const found = findInDump(await dumpDatabase(db), [other!.id]);
-      return found.filter((row) => row.includes(customer.id) && !/^(webhook_|session_deltas)/.test(row)).length;
+      return found.filter((row) => row.includes(customer.id) && !row.startsWith('webhook_')).length;
     };
     const exported = await customer.get(makeUserPath(john!.id, 'export'));
     expect(exported.text).not.toContain(other!.id);

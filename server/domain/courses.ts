@@ -10,9 +10,10 @@ const COURSE_PATHS: RegExp[] = [
   /^(\/course\/\d+)(?:\/|$)/, // Schoology
   /^(\/courses\/course-v1:[^/]+)(?:\/|$)/, // Open edX
 ];
-const COURSE_QUERIES: { path: RegExp; parameter: string }[] = [
+/** `home` is the path of the course if other pages name it too. */
+const COURSE_QUERIES: { path: RegExp; parameter: string; home?: string }[] = [
   { path: /\/course\/view\.php$/, parameter: 'id' }, // Moodle
-  { path: /^\/webapps\/blackboard\//, parameter: 'course_id' }, // Blackboard Learn
+  { path: /^\/webapps\//, parameter: 'course_id', home: '/webapps/blackboard/execute/courseMain' }, // Blackboard Learn
 ];
 
 /** A longer path is not that of a course: a visitor has invented it. */
@@ -57,9 +58,9 @@ function findCoursePath(url: URL): string | null {
     const found = pattern.exec(url.pathname)?.[1];
     if (found) return found.startsWith('/') ? found : `/d2l/home/${found}`;
   }
-  for (const { path, parameter } of COURSE_QUERIES) {
+  for (const { path, parameter, home = url.pathname } of COURSE_QUERIES) {
     const id = url.searchParams.get(parameter);
-    if (id && path.test(url.pathname)) return `${url.pathname}?${parameter}=${encodeURIComponent(id)}`;
+    if (id && path.test(url.pathname)) return `${home}?${parameter}=${encodeURIComponent(id)}`;
   }
   return null;
 }

@@ -210,7 +210,7 @@ describe('migrations', () => {
       'HTTPS://C.example.edu:443/courses/42',
       'https://m.example.edu/moodle/course/view.php?section=2&id=7#top',
       'https://b.example.edu/ultra/courses/_10_1/outline',
-      'https://l.example.edu/webapps/blackboard/execute/launcher?type=Course&course_id=_5_1',
+      'https://l.example.edu/webapps/blackboard/execute/courseMain?type=Course&course_id=_5_1',
       'https://d.example.edu/d2l/home/6606',
       'https://d.example.edu/d2l/le/content/6607/viewContent/1/View',
       'https://s.example.edu/course/99/materials',

@@ -42,6 +42,18 @@ describe('findCourse', () => {
     );
   });
 
+  it('finds the same course on all pages of Blackboard Learn, whose paths do not name it', () => {
+    const pages = [
+      'blackboard/execute/announcement?method=search&course_id=_5_1',
+      'blackboard/content/listContent.jsp?course_id=_5_1&content_id=_77_1',
+      'assessment/take/launchAssessment.jsp?course_id=_5_1&content_id=_78_1&step=null',
+      'discussionboard/do/forum?action=list_threads&course_id=_5_1',
+    ];
+    const url = 'https://b.edu/webapps/blackboard/execute/courseMain?course_id=_5_1';
+    for (const page of pages)
+      expect(findCourse(`https://b.edu/webapps/${page}`)).toMatchObject({ id: idOf(url), url, name: 'Course _5_1' });
+  });
+
   it.each([
     ['Canvas', 'https://c.example.edu/courses/42/quizzes/1?x=1#top'],
     ['Moodle', 'https://m.example.edu/course/view.php?section=2&id=7'],

@@ -100,7 +100,8 @@ export function createMentionFinder(user: KnownUser): MentionFinder {
     isOwnWord(text) ||
     (text === user.url && isOfAll(text)) ||
     (text === user.name && OF_ADDRESS.test(text) && !OF_NAME.test(text));
-  const strong = [...new Set([...texts.filter((text) => !isCommon(text)).flatMap(listForms), ...ids])];
+  const ownTexts = texts.filter((text) => !isCommon(text)).flatMap(listCompositions);
+  const strong = [...new Set([...ownTexts.flatMap(listForms), ...ids])];
   // An address may contain the id, so longer mentions come first.
   strong.sort((one, other) => other.length - one.length);
   const weakTexts = [...texts.filter(isCommon), ...(isWeak ? [user.id] : [])];
@@ -147,6 +148,9 @@ export function createMentionFinder(user: KnownUser): MentionFinder {
 
 /** How CSV writes a text in the middle of a cell. */
 const writeInCell = (text: string) => writeCsvCell(`x${text}`).replace(/^"?x/, '').replace(/"$/, '');
+
+/** An accent is a part of its letter or a character of its own. Ids that differ in this are those of two users. */
+const listCompositions = (text: string) => [text, text.normalize('NFC'), text.normalize('NFD')];
 
 /** The ways to write a text in addresses, in JSON and in CSV. */
 function listForms(text: string): string[] {

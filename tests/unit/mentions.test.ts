@@ -151,6 +151,17 @@ describe('a mention of a user', () => {
     expect(ada.replace(php)).toBe('{"name":"[erased]","url":"[erased]"}');
   });
 
+  it('is found by a name whose accents a text composes in another way, but not by another id', () => {
+    const [composed, apart] = ['Zoë Nguyễn', 'jürgen-77'].map((text) => text.normalize('NFC'));
+    for (const form of ['NFC', 'NFD']) {
+      const zoe = createMentionFinder({ id: apart!, name: composed!.normalize(form), email: null, url: null });
+      const text = `by ${composed}, ${composed!.normalize('NFD')}, ?n=${encodeURIComponent(composed!.normalize('NFD'))}`;
+      expect(zoe.replace(text)).toBe('by [erased], [erased], ?n=[erased]');
+      expect(zoe.replaceAll({ userId: apart!.normalize('NFD') })).toEqual({ userId: apart!.normalize('NFD') });
+      expect(zoe.patterns).toContain(composed!.normalize('NFD'));
+    }
+  });
+
   it('is found in capitals and small letters, of Turkish too', () => {
     const ayse = createMentionFinder({ id: 'ayse-77', name: 'Ayşe Işık İlhan', email: null, url: null });
     expect(ayse.replace('İstanbul: AYŞE IŞIK İLHAN, ayşe ışık ilhan')).toBe('İstanbul: [erased], [erased]');

@@ -100,7 +100,7 @@ export function createMentionFinder(user: KnownUser): MentionFinder {
     isOwnWord(text) ||
     (text === user.url && isOfAll(text)) ||
     (text === user.name && OF_ADDRESS.test(text) && !OF_NAME.test(text));
-  const ownTexts = texts.filter((text) => !isCommon(text)).flatMap(listCompositions);
+  const ownTexts = texts.filter((text) => !isCommon(text)).flatMap(listSpellings);
   const strong = [...new Set([...ownTexts.flatMap(listForms), ...ids])];
   // An address may contain the id, so longer mentions come first.
   strong.sort((one, other) => other.length - one.length);
@@ -149,8 +149,15 @@ export function createMentionFinder(user: KnownUser): MentionFinder {
 /** How CSV writes a text in the middle of a cell. */
 const writeInCell = (text: string) => writeCsvCell(`x${text}`).replace(/^"?x/, '').replace(/"$/, '');
 
-/** An accent is a part of its letter or a character of its own. Ids that differ in this are those of two users. */
-const listCompositions = (text: string) => [text, text.normalize('NFC'), text.normalize('NFD')];
+/**
+ * The ways to write a name. An accent is a part of its letter or a character of its own, and word processors and tablets replace `'` by
+ * `’`. Ids that differ in this are those of two users.
+ */
+function listSpellings(name: string): string[] {
+  const plain = name.replaceAll('’', "'");
+  const spellings = [name, plain, plain.replaceAll("'", '’')];
+  return spellings.flatMap((text) => [text, text.normalize('NFC'), text.normalize('NFD')]);
+}
 
 /** The ways to write a text in addresses, in JSON and in CSV. */
 function listForms(text: string): string[] {

@@ -162,6 +162,16 @@ describe('a mention of a user', () => {
     }
   });
 
+  it.each(["Ada O'Neil", 'Ada O’Neil'])(
+    'by the name %j is found with the apostrophe of typewriters and of books',
+    (name) => {
+      const ada = createMentionFinder({ id: 'stu-102934', name, email: null, url: null });
+      expect(ada.replace("Ada O'Neil, Ada O’Neil, ?n=Ada%20O%27Neil&m=Ada+O%E2%80%99Neil")).toBe(
+        '[erased], [erased], ?n=[erased]&m=[erased]',
+      );
+    },
+  );
+
   it('is found in capitals and small letters, of Turkish too', () => {
     const ayse = createMentionFinder({ id: 'ayse-77', name: 'Ayşe Işık İlhan', email: null, url: null });
     expect(ayse.replace('İstanbul: AYŞE IŞIK İLHAN, ayşe ışık ilhan')).toBe('İstanbul: [erased], [erased]');

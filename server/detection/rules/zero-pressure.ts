@@ -11,7 +11,7 @@ export const zeroPressureRule: Rule = {
   needs:
     '2 presses of a mouse in Chromium or Firefox, not on phones and tablets: older Android and Safari report no ' +
     'pressure of any mouse. An Android that asks for the desktop site says that it is Linux, so there the screen must be ' +
-    'known not to be one for touch',
+    'known not to be one for touch. Nor in Firefox on a Macintosh, which reports none if the button is up again when it looks',
   plainly: 'The mouse button was pressed without pressure. A real mouse reports a pressure of one half.',
   exempts: {
     touch: 'only a mouse is judged',
@@ -20,7 +20,8 @@ export const zeroPressureRule: Rule = {
   touches: {},
   reference: 'W3C Pointer Events, `pressure`',
   judge(features) {
-    const isKnown = isChromium(features) || isFirefox(features);
+    // On a Macintosh, Firefox asks which buttons are down now: that of a short tap may be up again.
+    const isKnown = isChromium(features) || (isFirefox(features) && !features.userAgent.includes('Macintosh'));
     // A tablet with Android may ask for the desktop site, as for Linux.
     const isTablet = isMobile(features) || (isLinux(features) && mayHaveTouch(features));
     if (!isKnown || isTablet) return NOT_MEASURED;

@@ -168,6 +168,13 @@ export const POINTING_CASES: Record<string, Case[]> = {
     ['a screen reader on a page whose scripts take their time', 'notMeasured', simulated(6, 0, 60)],
     ['a screen reader that opens links in lines of text', 'notMeasured', both(links(6), links(6, 3))],
     ['a program that drives Firefox', 'found', driven(2), {}, FIREFOX],
+    [
+      'Firefox on a Macintosh, where a short tap has none',
+      'notMeasured',
+      driven(9),
+      {},
+      FIREFOX.replace('X11; Linux x86_64', 'Macintosh'),
+    ],
     ['Safari, where what is pressed gets the focus', 'notMeasured', driven(9, BETWEEN), {}, SAFARI],
     ['Chrome on Android, where it does', 'notMeasured', driven(9, BETWEEN), {}, ANDROID],
     ['Safari, which reported no pressure', 'notMeasured', presses(9, { pressurePercent: 0 }), {}, SAFARI],

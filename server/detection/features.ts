@@ -14,7 +14,7 @@ import {
   type Share,
 } from './statistics';
 import type { TraceSource } from './trace';
-import { listCapitals, MIN_HELD_MS, mergeTyping, sumUpTyping, type Typing } from './typing';
+import { listCapitals, MIN_HELD_MS, mayBePosted, mergeTyping, sumUpTyping, type Typing } from './typing';
 
 // What rules read of a segment, or of the whole session: sums. The features of a session are those of its segments put
 // together, so nothing of a segment that is over is read again. MERGES says how each feature is put together.
@@ -145,7 +145,10 @@ export function sumUpDeeds(source: TraceSource, deeds: Deeds): Features {
     ),
     untrustedClicks: countShare(untrustedClicks, () => true),
     ...sortPresses(presses),
-    unshiftedCapitals: countShare(listCapitals(typed), ({ hasShift, hasCapsLock }) => !hasShift && !hasCapsLock),
+    unshiftedCapitals: countShare(
+      listCapitals(typed).filter((capital) => !mayBePosted(source, capital)),
+      ({ hasShift, hasCapsLock }) => !hasShift && !hasCapsLock,
+    ),
     keyHolds: sumUpTyping(
       typed,
       ({ heldMs }) => heldMs,

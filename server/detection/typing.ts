@@ -9,6 +9,7 @@ import {
   type Share,
   takeSample,
 } from './statistics';
+import type { TraceSource } from './trace';
 
 /** Times of typed keys: of holding them, or between them. */
 export interface Typing {
@@ -37,6 +38,13 @@ export const listCapitals = (typed: readonly Keystroke[]): Keystroke[] =>
 const MIN_SLOW_INTERVAL_MS = 350;
 /** A finger holds a key longer. */
 export const MIN_HELD_MS = 30;
+
+/**
+ * Whether software may have posted a character, as on a Macintosh that somebody controls by a phone: its keys have a code, are released at
+ * once, and need no Shift.
+ */
+export const mayBePosted = ({ userAgent }: TraceSource, { heldMs }: Keystroke): boolean =>
+  userAgent.includes('Macintosh') && heldMs !== null && heldMs < MIN_HELD_MS;
 
 /** Sums up the times of those keys that have one. */
 export function sumUpTyping(

@@ -1,5 +1,6 @@
 import type { PeopleGroup } from '../../server/detection/rules/people';
 import { type Manner, PEOPLE } from './synthetic-sessions';
+import { MACINTOSH } from './trace';
 
 /** What a group of people changes of what rules read, and sessions that show it strongly. */
 export interface PeopleMarks {
@@ -130,7 +131,7 @@ export const PEOPLE_MARKS: Record<PeopleGroup, PeopleMarks> = {
   'remote-desktop': {
     changes: [
       ...['presses.heldMs', 'mousePresses.unapproached', 'mousePresses.holds', 'silentPauses', 'moves.count'],
-      ...['moves.maxCoalesced', 'environments.v', 'networks', 'times.tenths', 'keyHolds'],
+      ...['moves.maxCoalesced', 'environments.v', 'networks', 'times.tenths', 'keyHolds', 'unshiftedCapitals'],
     ],
     manners: [
       { ...PEOPLE['remote desktop']!, network: 16_509 },
@@ -139,6 +140,9 @@ export const PEOPLE_MARKS: Record<PeopleGroup, PeopleMarks> = {
       { ...FROM_TABLET, network: 16_509, approach: 'slow', isCoalesced: true },
       // Some clients send a tap as a press that takes a fixed time.
       { ...FROM_TABLET, network: 16_509, holdMs: () => 60 },
+      // On a Macintosh it posts characters, which need no Shift.
+      { ...FROM_TABLET, userAgent: MACINTOSH, hasShift: false },
+      { ...FROM_TABLET, userAgent: MACINTOSH, hasShift: false, approach: 'slow', isCoalesced: true },
       { ...PEOPLE['remote desktop']!, ...PEOPLE['kiosk in full screen']!, holdMs: uniform(20, 90) },
     ],
   },

@@ -8,7 +8,8 @@ export const capitalWithoutShiftRule: Rule = {
     'are capitals to a browser, and need no Shift.',
   needs:
     '3 capitals next to small letters, from keys with a code, without phrases after a pause and what a text expander types; not in Firefox, ' +
-    'which can hide Shift for privacy',
+    'which can hide Shift for privacy; on a Macintosh only those that are held for 30 ms: software posts characters there, with a code and ' +
+    'without Shift',
   plainly: 'Capitals were typed without Shift or Caps Lock. A keyboard cannot do that.',
   exempts: {
     touch: SCREEN_KEYBOARD,
@@ -16,6 +17,7 @@ export const capitalWithoutShiftRule: Rule = {
     dictation: 'its keys have no code, or come as phrases or words after a pause in which they can be spoken',
     'input-method': 'its keys are no capitals, or have no code',
     autofill: 'its keys have no code, or a script made them',
+    'remote-desktop': 'passes Shift on, or posts characters on a Macintosh, whose keys are released at once',
   },
   touches: {},
   reference: 'W3C UI Events, modifier keys',

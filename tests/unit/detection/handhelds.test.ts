@@ -183,10 +183,10 @@ describe('keys of a keyboard on the screen', () => {
       { userAgent: CHROME, environment: {} },
       [presses({ pointer: 2, flags: 0 }), (builder) => builder.add(EventCode.Touch, { flags: 0 }), typeOnScreen],
     ],
-    ['Safari on a Macintosh', TYPING, { userAgent: MACINTOSH, environment: {} }, [typeOnScreen]],
+    ['Safari on a Macintosh', ['instant-keys'], { userAgent: MACINTOSH, environment: {} }, [typeOnScreen]],
     [
       'Chrome on a Macintosh of which nothing is known',
-      TYPING,
+      ['instant-keys'],
       { userAgent: MAC_CHROME, environment: null },
       [typeOnScreen],
     ],

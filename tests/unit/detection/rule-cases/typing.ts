@@ -1,5 +1,5 @@
 import { EVENT_FLAGS, EventCode, INPUT_TYPES, KEY_CLASSES } from '../../../../contract/beacon';
-import { FIREFOX, type TraceBuilder } from '../../../support/trace';
+import { FIREFOX, MACINTOSH, type TraceBuilder } from '../../../support/trace';
 import {
   autofilled,
   type Build,
@@ -213,6 +213,15 @@ export const TYPING_CASES: Record<string, Case[]> = {
       both(keys(40, { kind: 'capital' }), keys(9, { kind: 'capital', flags: trusted | hasCode | shift })),
     ],
     ['Cherokee among other words', 'notFound', both(keys(20), space, keys(40, { kind: 'capital' }), space, shifted(3))],
+    [
+      'characters that software posts on a Macintosh',
+      'notMeasured',
+      keys(40, { kind: mixed, heldMs: 29.9 }),
+      {},
+      MACINTOSH,
+    ],
+    ['capitals without Shift there', 'found', keys(40, { kind: mixed, heldMs: 30 }), {}, MACINTOSH],
+    ['keys that a program releases at once elsewhere', 'found', keys(40, { kind: mixed, heldMs: 2 })],
     ['capitals that end words', 'found', keys(9, { kind: (i) => (['letter', 'capital', 'space'] as const)[i % 3]! })],
   ],
   'instant-keys': [
@@ -232,6 +241,7 @@ export const TYPING_CASES: Record<string, Case[]> = {
     ['in a beat', 'found', both(taps, keys(40, { heldMs: 2, gapMs: () => 110 }))],
     ['faster than hands', 'found', both(taps, keys(200, { heldMs: 2, gapMs: (i) => 5 + 15 * (i % 3) }))],
     ['capitals without Shift', 'found', both(taps, keys(40, { heldMs: 2, kind: mixed }))],
+    ['the same on a Macintosh', 'notMeasured', both(taps, keys(40, { heldMs: 2, kind: mixed })), {}, MACINTOSH],
     ['keys that are held', 'notFound', keys(10)],
     ['a keyboard that sends most keys when they are tapped', 'notFound', tapped(100)],
     ['a program that holds a key now and then', 'found', tapped(100, (i) => i % 20 > 0)],

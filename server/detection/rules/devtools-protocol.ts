@@ -1,6 +1,6 @@
 import type { BeaconEnvironment } from '../../../contract/beacon';
 import type { Features, Sighting } from '../features';
-import { decide, isChromium, isFramed, listMoments, NOT_MEASURED, type Rule } from './rule';
+import { decide, hasMoreThanBars, isChromium, isFramed, listMoments, NOT_MEASURED, type Rule } from './rule';
 
 export const devtoolsProtocolRule: Rule = {
   ...{ flag: 'devtools-protocol', group: 'environment', expected: '0 reads of the stack, below 3 of the name' },
@@ -35,9 +35,6 @@ export const devtoolsProtocolRule: Rule = {
 };
 
 const MIN_NAME_READS = 3;
-/** Bars of a browser are smaller, docked developer tools are larger. */
-const MAX_BARS = { width: 100, height: 250 };
-
 /** Brave hides the size of a window: it is that of the page, to which it adds random numbers up to this one. */
 const MAX_NOISE = 8;
 
@@ -57,10 +54,5 @@ function findScale(v: BeaconEnvironment['v'], features: Features): number {
 }
 
 /** A page that is zoomed out says larger sizes than its window, whose sizes do not change with the zoom. */
-function mayHaveDockedTools({ v }: BeaconEnvironment, features: Features): boolean {
-  const [outerWidth, outerHeight, innerWidth, innerHeight] = v;
-  const scale = findScale(v, features);
-  const isSmall =
-    outerWidth - innerWidth * scale > MAX_BARS.width || outerHeight - innerHeight * scale > MAX_BARS.height;
-  return isSmall || isHidden(v);
-}
+const mayHaveDockedTools = ({ v }: BeaconEnvironment, features: Features): boolean =>
+  hasMoreThanBars(v, findScale(v, features)) || isHidden(v);

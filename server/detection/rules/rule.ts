@@ -103,6 +103,15 @@ export function hasPlainPixels(features: Features): boolean {
   return farthest <= PINCH_TOLERANCE_PX;
 }
 
+/** Bars of a browser are smaller, docked developer tools are larger. */
+const MAX_BARS = { width: 100, height: 250 };
+
+/** Whether a window is larger than its page and the bars of a browser. The page is shown at this scale. */
+export const hasMoreThanBars = (
+  [outerWidth, outerHeight, innerWidth, innerHeight]: BeaconEnvironment['v'],
+  scale = 1,
+): boolean => outerWidth - innerWidth * scale > MAX_BARS.width || outerHeight - innerHeight * scale > MAX_BARS.height;
+
 /** Without a window, some programs say that it has no size. */
 const isWiderThanWindow = ([outerWidth, , innerWidth]: BeaconEnvironment['v']): boolean =>
   outerWidth > 0 && innerWidth > outerWidth + 1;

@@ -1,13 +1,14 @@
 import { type BeaconEnvironment, ENVIRONMENT_BITS } from '../../../contract/beacon';
 import { findEmulation, findPointed } from '../emulation';
-import { decide, isFramed, isMobile, listMoments, NOT_MEASURED, type Rule } from './rule';
+import { decide, hasMoreThanBars, isFramed, isMobile, listMoments, NOT_MEASURED, type Rule } from './rule';
 
 export const syntheticWindowRule: Rule = {
   ...{ flag: 'synthetic-window', group: 'environment', expected: 'a window with bars' },
   sees:
-    'A window without any bar, or with exactly the default viewport of an automation library. Installed web ' +
-    'applications can lack bars too. Or a page that says that it fills a window as wide as its screen, such as that ' +
-    'of a phone, while what is pressed shows bars above it and that it reaches beyond this screen.',
+    'A window without any bar, or with exactly the default viewport of an automation library. That of Puppeteer counts in a ' +
+    'larger window only, since pages open windows of its size, too. Installed web applications can lack bars too. Or a page that ' +
+    'says that it fills a window as wide as its screen, such as that of a phone, while what is pressed shows bars above it and ' +
+    'that it reaches beyond this screen.',
   needs:
     'sizes at pixel ratio 1, of a page that is visible, no frame and not in full screen; and of an ' +
     'emulated screen 3 presses or touches, at least 64 pixels apart and no others, in Chromium on a computer',
@@ -48,7 +49,12 @@ const hasOrdinaryWindow = ({ v, h, b }: BeaconEnvironment): boolean => {
   return v[9] === 1_000 && h[2] <= 0 && outerWidth > 0 && outerHeight > 0 && !isFullScreen && !isUnseen;
 };
 
-const isSynthetic = ({ v: [outerWidth, outerHeight, innerWidth, innerHeight] }: BeaconEnvironment): boolean =>
-  (Math.abs(outerHeight - innerHeight) <= 1 && Math.abs(outerWidth - innerWidth) <= 1) ||
-  (innerWidth === 1_280 && innerHeight === 720) ||
-  (innerWidth === 800 && innerHeight === 600);
+/** Puppeteer leaves its window as large as it was. Pages open windows of 800 × 600, too, as for a course: with nothing but bars around it. */
+const isSynthetic = ({ v }: BeaconEnvironment): boolean => {
+  const [outerWidth, outerHeight, innerWidth, innerHeight] = v;
+  return (
+    (Math.abs(outerHeight - innerHeight) <= 1 && Math.abs(outerWidth - innerWidth) <= 1) ||
+    (innerWidth === 1_280 && innerHeight === 720) ||
+    (innerWidth === 800 && innerHeight === 600 && hasMoreThanBars(v))
+  );
+};

@@ -162,7 +162,11 @@ export const BROWSER_CASES: Record<string, Case[]> = {
   'synthetic-window': [
     ['a window without bars', 'found', nothing, sizes([1300, 800, 1300, 800, ...WINDOW.slice(4)])],
     ['the viewport of Playwright', 'found', nothing, sizes([1296, 816, 1280, 720, ...WINDOW.slice(4)])],
-    ['the viewport of Puppeteer', 'found', nothing, sizes([816, 700, 800, 600, ...WINDOW.slice(4)])],
+    ['the viewport of Puppeteer', 'found', nothing, sizes([1050, 1220, 800, 600, ...WINDOW.slice(4)])],
+    ['the same in a lower window', 'found', nothing, sizes([901, 700, 800, 600, ...WINDOW.slice(4)])],
+    ['in a narrower one', 'found', nothing, sizes([816, 851, 800, 600, ...WINDOW.slice(4)])],
+    ['a window of that size that a page opened', 'notFound', nothing, sizes([816, 670, 800, 600, ...WINDOW.slice(4)])],
+    ['one with high and broad bars', 'notFound', nothing, sizes([900, 850, 800, 600, ...WINDOW.slice(4)])],
     ['an ordinary window', 'notFound', nothing],
     ['full screen', 'notMeasured', nothing, sizes([1280, 720, 1280, 720, 1280, 720, 720, 0, 0, 1000])],
     ['zoom', 'notMeasured', nothing, sizes([1280, 720, 1280, 720, ...WINDOW.slice(4, 9), 1500])],

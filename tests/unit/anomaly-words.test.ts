@@ -65,7 +65,7 @@ describe('the words for anomalies', () => {
     ],
     [
       'AgentTakeover',
-      { direction: 'program-to-person', segmentsBefore: 1, segmentsAfter: 2, moment: 'soon' },
+      { direction: 'program-to-person', segmentsBefore: 1, segmentsAfter: 2, moment: '2026-01-31T09:30:00' },
       { userId: null },
       'The first part of the session looks like a program, the 2 after that like a person.',
     ],
@@ -104,6 +104,20 @@ describe('the words for anomalies', () => {
 });
 
 describe('metadata of a customer', () => {
+  it.each([
+    ['2026-01-31T09:30:00Z', true],
+    ['2026-01-31T09:30:00.123456+05:30', true],
+    ['2026-01-31T09:30-08:00', true],
+    // Nobody knows where it is that late.
+    ['2026-01-31T09:30:00', false],
+    ['2026-01-31T09:30', false],
+    ['2026-01-31', false],
+    ['Seen at 2026-01-31T09:30:00Z', false],
+    ['2026-01-31T99:30:00Z', false],
+  ])('have a time only if it names its offset: %s', (seenAt, isTime) => {
+    expect(listReported({ seenAt })).toEqual([{ name: 'Seen at', value: seenAt, isTime }]);
+  });
+
   it('are rows with names in words, whatever they are', () => {
     const rows = listReported({
       ...{ minutesSinceOther: 1_290, is_same_device: false, 'Exam-Room': null, seenAt: AT, IPAddress: '10.0.0.1' },

@@ -20,7 +20,10 @@ interface AnomalyWords {
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 const isNumber = (value: unknown): value is number => typeof value === 'number';
-const isInstant = (value: unknown): value is string => isText(value) && !Number.isNaN(Date.parse(value));
+/** With its offset. Without one, each reader's browser would take it for a time of its own zone. */
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/;
+const isInstant = (value: unknown): value is string =>
+  isText(value) && INSTANT.test(value) && !Number.isNaN(Date.parse(value));
 const count = (value: number, one: string, many: string) =>
   `${value.toLocaleString('en-US')} ${value === 1 ? one : many}`;
 
@@ -162,7 +165,7 @@ const MAX_ROWS = 100;
 export interface MetadataRow {
   name: string;
   value: string;
-  /** Whether the value is a time (ISO 8601). */
+  /** Whether the value is a time (ISO 8601 with an offset). */
   isTime: boolean;
 }
 
@@ -174,8 +177,7 @@ export function listReported(metadata: Record<string, unknown>): MetadataRow[] {
     const isPlain = value === null || typeof value !== 'object';
     const isList = Array.isArray(value) && value.every((item) => item === null || typeof item !== 'object');
     if (isPlain || isList || path.length >= MAX_DEPTH) {
-      const isTime = isText(value) && /^\d{4}-\d\d-\d\dT/.test(value) && isInstant(value);
-      rows.push({ name: path.join(', '), value: showValue(value), isTime });
+      rows.push({ name: path.join(', '), value: showValue(value), isTime: isInstant(value) });
       return;
     }
     for (const [key, item] of Object.entries(value))

@@ -104,6 +104,22 @@ export function registerReviewTests(): void {
       await expect.poll(() => readVerdict(id)).toBe(null);
     });
 
+    it('says why the timeline of the selected session cannot be read, and reads it again', async () => {
+      const [{ id }] = (await dashboard.api('GET', '/v1/sessions?pageSize=1')).body.data;
+      const page = await dashboard.visit('/sessions', { role: 'viewer', provokes: /status of 403/ });
+      // Refused, because a fault would be tried three times first.
+      const refusal = { message: 'Not now', code: -32_603, data: { code: 'FORBIDDEN', httpStatus: 403 } };
+      await intercept(page, '**/api/trpc/sessions.getTimeline*', (route) =>
+        route.fulfill({ status: 403, json: { error: refusal } }),
+      );
+      await page.locator(`tr[data-row="${id}"] td`).last().click();
+      const panel = page.getByRole('complementary');
+      await panel.getByRole('alert').getByText('Not now').waitFor();
+      await page.unrouteAll({ behavior: 'wait' });
+      await panel.getByRole('button', { name: 'Try again' }).click();
+      await panel.getByRole('figure', { name: 'Timeline' }).waitFor();
+    });
+
     it('does not go on to the next session if the role may not label', async () => {
       const page = await dashboard.visit('/sessions?label=none', { role: 'viewer' });
       const [first] = await listRows(page);

@@ -110,6 +110,20 @@ export function registerSetupTests(): void {
       expect(await railLink(page).count()).toBe(0);
     });
 
+    it('says on the overview why its steps cannot be read', async () => {
+      const { base } = await createIntegration('Without answers');
+      const page = await dashboard.open({ role: 'viewer', provokes: /status of 403/ });
+      // Nothing of it comes with the page if it is hidden from the menu.
+      await page.context().addCookies([{ name: 'setup', value: 'dismissed', url: base }]);
+      const refusal = { message: 'Not now', code: -32_603, data: { code: 'FORBIDDEN', httpStatus: 403 } };
+      await page.route('**/api/trpc/setup.get*', (route) => route.fulfill({ status: 403, json: { error: refusal } }));
+      await page.goto(`${base}/overview`);
+      await page.getByRole('alert').getByText('Not now').waitFor();
+      await page.unrouteAll({ behavior: 'wait' });
+      await page.getByRole('button', { name: 'Try again' }).click();
+      await page.getByText('0 of 4 steps done').waitFor();
+    });
+
     it('is that of one integration, also after a double-click on a slow machine', async () => {
       const page = await visit(`${dashboard.base}/settings?tab=integration`);
       await page.getByRole('button', { name: 'Create an integration' }).click();

@@ -2,7 +2,8 @@
 import { useParams } from 'next/navigation';
 import { ButtonLink } from '../../components/button';
 import { CircleCheck, CircleDashed } from '../../components/icons';
-import { EmptyState, Skeleton } from '../../components/states';
+import { Pending } from '../../components/pending';
+import { EmptyState } from '../../components/states';
 import { countSteps, listSteps, useSetup } from '../setup/use-setup';
 
 /** Shown instead of empty charts: what an integration without sessions still needs. */
@@ -34,7 +35,7 @@ export function NoSessionsYet() {
             </ul>
           </>
         ) : (
-          <Skeleton className="h-32" />
+          <Pending query={setup} className="h-32" />
         )}
         <p>
           <ButtonLink kind="primary" href={`/dashboard/${integrationId}/setup`}>

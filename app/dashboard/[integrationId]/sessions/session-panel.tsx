@@ -5,7 +5,6 @@ import { ButtonLink, IconButton } from '../../components/button';
 import { DetailsPanel } from '../../components/details-panel';
 import { ChevronLeft, ChevronRight } from '../../components/icons';
 import { Pending } from '../../components/pending';
-import { Skeleton } from '../../components/states';
 import { useTRPC } from '../../queries';
 import type { useLabeling } from './labeling';
 import { SessionFacts } from './session-facts';
@@ -52,7 +51,11 @@ export function SessionPanel({ sessionId, listed, base, href, labeling, onStep, 
               <ChevronRight size={16} aria-hidden />
             </IconButton>
           </div>
-          {details.data ? <Timeline details={details.data} height={90} /> : <Skeleton className="h-[230px]" />}
+          {details.data ? (
+            <Timeline details={details.data} height={90} />
+          ) : (
+            <Pending query={details} className="h-[230px]" />
+          )}
           <VerdictHistory sessionId={sessionId} />
           <SessionFacts session={session} base={base} />
         </div>

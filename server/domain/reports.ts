@@ -1,4 +1,5 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm';
+import { ApiError } from '../../contract/errors';
 import type { ListFindingsInput, Report } from '../../contract/findings';
 import type { Page } from '../../contract/pagination';
 import type { ReportContent, ReportSubject } from '../../contract/reports';
@@ -36,28 +37,44 @@ export const REPORT_CONTENT = {
   ...readSubject('report_jobs'),
 };
 
-/** Lists reports, newest first. A report is `Expired` from its `expiresAt` on. */
+const { integrationId: OWNER, ...SHOWN } = getTableColumns(reports);
+const STATUS = sql<Report['status']>`case when ${reports.expiresAt} <= now() then 'Expired' else 'Ready' end`;
+const IS_ITS_JOB = and(
+  eq(reportJobs.integrationId, OWNER),
+  eq(reportJobs.id, reports.id),
+  eq(reportJobs.state, 'Ready'),
+);
+
+/** Selects reports of the integration. A report is `Expired` from its `expiresAt` on. */
+const selectReports = ({ db, integration }: DomainContext, isMeant: SQL | undefined) =>
+  db.orm
+    .select({ ...SHOWN, status: STATUS, jobId: reportJobs.id, content: REPORT_CONTENT })
+    .from(reports)
+    .leftJoin(reportJobs, IS_ITS_JOB)
+    .where(and(eq(OWNER, integration.id), isMeant));
+
+type ReportRow = Awaited<ReturnType<typeof selectReports>>[number];
+
+const showReport = ({ jobId, content, ...report }: ReportRow): Report => ({
+  ...report,
+  content: jobId === null ? null : (content as ReportContent),
+});
+
+/** Lists reports, newest first. */
 export async function listReports(context: DomainContext, input: ListFindingsInput): Promise<Page<Report>> {
-  const { integrationId, ...shown } = getTableColumns(reports);
-  const status = sql<Report['status']>`case when ${reports.expiresAt} <= now() then 'Expired' else 'Ready' end`;
-  const isItsJob = and(
-    eq(reportJobs.integrationId, integrationId),
-    eq(reportJobs.id, reports.id),
-    eq(reportJobs.state, 'Ready'),
-  );
   return readPage(context, { route: 'reports', filters: {} }, input, {
     read: (after, limit) =>
-      context.db.orm
-        .select({ ...shown, status, jobId: reportJobs.id, content: REPORT_CONTENT })
-        .from(reports)
-        .leftJoin(reportJobs, isItsJob)
-        .where(and(eq(integrationId, context.integration.id), REPORTS.isAfter(after)))
+      selectReports(context, REPORTS.isAfter(after))
         .orderBy(...REPORTS.orderBy)
         .limit(limit),
     locate: REPORTS.locate,
-    show: ({ jobId, content, ...report }): Report => ({
-      ...report,
-      content: jobId === null ? null : (content as ReportContent),
-    }),
+    show: showReport,
   });
+}
+
+/** Returns a report. NOT_FOUND for an unknown one. */
+export async function getReport(context: DomainContext, { id }: { id: string }): Promise<Report> {
+  const [row] = await selectReports(context, eq(reports.id, id));
+  if (!row) throw new ApiError('NOT_FOUND', 'Report not found');
+  return showReport(row);
 }

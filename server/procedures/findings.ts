@@ -9,6 +9,7 @@ import {
   listFindingsInput,
   reopenIncidentInput,
   reportPageSchema,
+  reportSchema,
   setFindingRuleInput,
 } from '../../contract/findings';
 import {
@@ -24,7 +25,7 @@ import {
 import { countAnomaliesInput, totalSchema } from '../../contract/totals';
 import { acknowledgeAnomaly, getAnomaly, listAnomalies, reopenAnomaly, resolveAnomaly } from '../domain/anomalies';
 import { listDisabledRules, setFindingRule } from '../domain/finding-rules';
-import { listReports } from '../domain/reports';
+import { getReport, listReports } from '../domain/reports';
 import { countAnomalies } from '../domain/totals';
 import { integrationAdminProcedure, integrationProcedure, router } from './trpc';
 
@@ -62,6 +63,10 @@ export const reportsRouter = router({
     .input(listFindingsInput)
     .output(reportPageSchema)
     .query(({ ctx, input }) => listReports(ctx.domain, input)),
+  get: integrationProcedure
+    .input(reportIdInput)
+    .output(reportSchema)
+    .query(({ ctx, input }) => getReport(ctx.domain, input)),
   templates: integrationProcedure
     .output(z.array(reportTemplateSchema))
     .query(({ ctx }) => ctx.service.reports.listTemplates()),

@@ -3,7 +3,7 @@ import axe, { type AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { intercept, settle } from '../../support/dashboard';
-import { closed, correlated, scored, secondsAgo, started } from '../../support/facts';
+import { closed, correlated, report, scored, secondsAgo, started } from '../../support/facts';
 import { createGate } from '../../support/gate';
 import { dashboard } from './shared-dashboard';
 
@@ -125,6 +125,23 @@ export function registerSearchTests(): void {
       await find('risk thr', 'Risk thresholds settings', 'Settings', 'settings?tab=thresholds');
       const [course] = (await dashboard.api('GET', '/v1/courses?pageSize=1')).body.data;
       await find(course.id, course.name, /·|https?:/, `courses/${course.id}`);
+    });
+
+    it('leads to a report also if the list does not show it yet, and says of a link that it is gone', async () => {
+      const [one, ...later] = Array.from({ length: 51 }, (_, n) =>
+        report(`found-report-${n}`, { reportName: n === 0 ? 'Cellar' : 'Pile', completedAt: secondsAgo(9_000 - n) }),
+      );
+      expect((await dashboard.product.ingest(dashboard.integrationId, [one, ...later])).status).toBe(200);
+      const page = await dashboard.visit('/overview', { role: 'viewer', provokes: /status of 404/ });
+      await page.keyboard.press('/');
+      await field(page).fill('cellar');
+      await options(page).filter({ hasText: 'Cellar' }).click();
+      await page.waitForURL(`${dashboard.base}/reports?selected=found-report-0`);
+      const panel = page.getByRole('complementary', { name: 'Cellar' });
+      await panel.getByRole('link', { name: /^Download Cellar/ }).waitFor();
+      expect(await page.locator('tr[data-row="found-report-0"]').count()).toBe(0);
+      await page.goto(`${dashboard.base}/reports?selected=gone`);
+      await page.getByRole('complementary', { name: 'Report' }).getByText('Report not found').waitFor();
     });
 
     it('opens nothing by an Enter before the results if the search fails', async () => {

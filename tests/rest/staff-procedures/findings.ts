@@ -51,6 +51,15 @@ export function registerFindingTests(): void {
       });
     });
 
+    it('that are reports are read one by one, only the tenant’s own', async () => {
+      const [, report] = (await ask('reports.list', {})).data;
+      expect(await ask('reports.get', { id: report.id })).toEqual(report);
+      expect(await refuse('reports.get', { id: 'gone' })).toBe(404);
+      await server.ingest(theirs.id, [facts.report('report-of-theirs', { completedAt: facts.secondsAgo(60) })]);
+      expect(await ask('reports.get', { id: 'report-of-theirs' }, theirs)).toMatchObject({ name: 'Weekly bots' });
+      expect(await refuse('reports.get', { id: 'report-of-theirs' })).toBe(404);
+    });
+
     it.each([
       [{ sessionId: 's 1/é' }, ['a1']],
       [{ userId: 'user-2' }, ['a2']],

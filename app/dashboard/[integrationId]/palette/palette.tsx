@@ -32,7 +32,7 @@ const PATHS: Record<FoundKind, (id: string) => string> = {
   webhook: (id) => `webhooks/${id}`,
   alertRule: (id) => `alerts/rules/${id}`,
   alert: (id) => `alerts?selected=${id}`,
-  report: () => 'reports',
+  report: (id) => `reports?selected=${id}`,
 };
 
 interface Result {

@@ -12,6 +12,7 @@ import { DetailsPanel, Facts, ListWithDetails } from '../../components/details-p
 import { ConfirmDialog } from '../../components/dialog';
 import { Download } from '../../components/icons';
 import { PageHeader } from '../../components/page-header';
+import { Pending } from '../../components/pending';
 import { RoleNote } from '../../components/role-note';
 import { EmptyState } from '../../components/states';
 import { Time } from '../../components/time';
@@ -20,6 +21,7 @@ import { listRows, PAGES, refreshEvery } from '../../list-pages';
 import { REFRESH_MS } from '../../new-rows';
 import { useTRPC } from '../../queries';
 import { useStaff } from '../../staff';
+import { useLastListed } from '../incident-handling';
 import { ReportJobs } from './report-jobs';
 import { describeContent, showFilters, showLength, showMaker, showRequester } from './report-words';
 import { RequestReport } from './request-report';
@@ -101,7 +103,7 @@ const COLUMNS: Column<Report>[] = [
   },
 ];
 
-/** Reports: those that are being made, and the completed ones, newest first. */
+/** Reports: those that are being made, and the completed ones, newest first. A link to a report shows it even if it is not on the first page. */
 export function Reports() {
   const trpc = useTRPC();
   const { canWrite } = useStaff();
@@ -112,7 +114,17 @@ export function Reports() {
     trpc.reports.list.infiniteQueryOptions({}, { ...PAGES, refetchInterval: refreshEvery(REFRESH_MS) }),
   );
   const list = listRows(query);
-  const report = list.rows?.find(({ id }) => id === selected);
+  const listed = list.rows?.find(({ id }) => id === selected);
+  const isElsewhere = selected !== null && list.rows !== undefined && listed === undefined;
+  const last = useLastListed(listed);
+  const elsewhere = useQuery(
+    trpc.reports.get.queryOptions(
+      { id: selected ?? '' },
+      // Otherwise the panel would close while it is read, and lose the focus.
+      { enabled: isElsewhere, placeholderData: last?.id === selected ? last : undefined },
+    ),
+  );
+  const report = listed ?? (isElsewhere ? elsewhere.data : undefined);
   const templates = useQuery(trpc.reports.templates.queryOptions()).data;
   return (
     <>
@@ -143,7 +155,7 @@ export function Reports() {
           />
         }
         details={
-          report && (
+          report ? (
             <DetailsPanel title={report.name} onClose={() => select(null)}>
               <Facts
                 facts={[
@@ -165,12 +177,23 @@ export function Reports() {
                 </Button>
               )}
             </DetailsPanel>
+          ) : (
+            isElsewhere &&
+            elsewhere.error && (
+              <DetailsPanel title="Report" onClose={() => select(null)}>
+                <Pending query={elsewhere} className="h-96" />
+              </DetailsPanel>
+            )
           )
         }
       />
       <Schedules />
       <RequestReport isOpen={isRequesting} onClose={() => setRequesting(false)} />
-      <DeleteDialog report={asked} onClose={() => ask(null)} />
+      <DeleteDialog
+        report={asked}
+        onClose={() => ask(null)}
+        onDeleted={(id) => id === readSelected() && select(null)}
+      />
     </>
   );
 }
@@ -196,12 +219,23 @@ function listContent(report: Report): [string, ReactNode][] {
 }
 
 /** Asks before a report is deleted or cancelled. */
-function DeleteDialog({ report, onClose }: { report: { id: string; name: string } | null; onClose(): void }) {
+function DeleteDialog({
+  report,
+  onClose,
+  onDeleted,
+}: {
+  report: { id: string; name: string } | null;
+  onClose(): void;
+  onDeleted(id: string): void;
+}) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
   const remove = useMutation(
     trpc.reports.delete.mutationOptions({
-      onSuccess: () => void queryClient.invalidateQueries({ queryKey: trpc.reports.pathKey() }),
+      onSuccess: ({ id }) => {
+        onDeleted(id);
+        void queryClient.invalidateQueries({ queryKey: trpc.reports.pathKey() });
+      },
     }),
   );
   return (

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { intercept, settle } from '../../support/dashboard';
+import { anomaly, report, secondsAgo } from '../../support/facts';
 import { dashboard } from './shared-dashboard';
 
 const KEY = /^aik_v1_[\w-]{40}$/;
@@ -248,6 +249,43 @@ export function registerKeyTests(): void {
       await status.getByText(`Selected: ${names[1]}, row 2 of ${names.length}`).waitFor();
       await page.keyboard.press('Escape');
       await expect.poll(() => status.count()).toBe(0);
+    });
+
+    describe('with rows that begin alike', () => {
+      const ruleIds: string[] = [];
+      beforeAll(async () => {
+        const facts = [1, 2].flatMap((n) => [
+          report(`told-${n}`, { reportName: 'Told twice', completedAt: secondsAgo(5_000 + n) }),
+          anomaly(`seen-${n}`, { anomalyType: 'SeenTwice', detectedAt: secondsAgo(5_000 + n) }),
+        ]);
+        expect((await dashboard.product.ingest(dashboard.integrationId, facts)).status).toBe(200);
+        const context = (await dashboard.open({ role: 'admin' })).context();
+        for (const value of [10, 20]) {
+          const made = await dashboard.change(context, 'alertRules.create', {
+            ...{ name: 'Made twice', metric: 'botSessions', scope: { kind: 'integration' }, comparison: 'gte', value },
+            ...{ windowMinutes: 10, severity: 'low', message: '{{value}} bots', enabled: false },
+          });
+          ruleIds.push((await made.json()).result.data.id);
+        }
+      });
+      afterAll(async () => {
+        const context = (await dashboard.open({ role: 'admin' })).context();
+        for (const id of ruleIds) await dashboard.change(context, 'alertRules.delete', { id });
+      });
+
+      it.each([
+        ['reports', '/reports', 'Told twice'],
+        ['anomalies', '/anomalies?anomalyType=SeenTwice', 'SeenTwice'],
+        ['alert rules', '/alerts?tab=rules', 'Made twice'],
+      ])('of %s has a name for each, and says it', async (_, path, beginning) => {
+        const page = await dashboard.visit(path);
+        const buttons = page.locator('tbody button', { hasText: beginning });
+        const names = await buttons.evaluateAll((all) => all.map((button) => button.ariaLabel ?? button.textContent));
+        expect(names).toHaveLength(2);
+        expect(new Set(names).size).toBe(2);
+        await buttons.first().click();
+        await page.getByRole('status').getByText(`Selected: ${names[0]}, row`).waitFor();
+      });
     });
 
     it('on a phone keeps the focus in the sheet while it is open, and takes it back when it closes', async () => {

@@ -82,6 +82,7 @@ export function RuleList({ base }: { base: string }) {
           columns={COLUMNS}
           rows={list.data}
           rowKey={({ id }) => id}
+          rowName={(one) => `${one.name}, ${showCondition(one)}`}
           selected={selected}
           onSelect={select}
           readSelected={readSelected}

@@ -15,12 +15,13 @@ import { PageHeader } from '../../components/page-header';
 import { Pending } from '../../components/pending';
 import { RoleNote } from '../../components/role-note';
 import { EmptyState } from '../../components/states';
-import { Time } from '../../components/time';
+import { Time, useTimeZone } from '../../components/time';
 import { useSelection } from '../../components/url-state';
 import { listRows, PAGES, refreshEvery } from '../../list-pages';
 import { REFRESH_MS } from '../../new-rows';
 import { useTRPC } from '../../queries';
 import { useStaff } from '../../staff';
+import { showInstant } from '../../time-zone';
 import { useLastListed } from '../incident-handling';
 import { ReportJobs } from './report-jobs';
 import { describeContent, showFilters, showLength, showMaker, showRequester } from './report-words';
@@ -34,14 +35,20 @@ const Status = ({ status }: Report) => <Badge tone={STATUSES[status]}>{status}</
 const Records = ({ recordCount }: Report) => (recordCount === null ? NONE : <Count value={recordCount} />);
 const Size = ({ fileSize }: Report) => (fileSize === null ? NONE : <Bytes value={fileSize} />);
 
+/** Names a report for screen readers: a schedule gives all of its reports one name. */
+const nameReport = ({ name, content, completedAt }: Report, timeZone: string) =>
+  [name, content && describeContent(content), showInstant(completedAt, timeZone)].filter(Boolean).join(', ');
+
 /** Links to the file while it is available. */
-function DownloadLink({ report: { name, status, downloadUrl } }: { report: Report }) {
+function DownloadLink({ report }: { report: Report }) {
+  const { timeZone } = useTimeZone();
+  const { status, downloadUrl } = report;
   if (status === 'Expired') return NONE;
   return (
     <a
       href={downloadUrl}
       download
-      aria-label={`Download ${name}`}
+      aria-label={`Download ${nameReport(report, timeZone)}`}
       className="inline-flex items-center gap-1 align-middle text-accent underline-offset-2 hover:underline"
       onClick={(event) => event.stopPropagation()}
     >
@@ -107,6 +114,7 @@ const COLUMNS: Column<Report>[] = [
 export function Reports() {
   const trpc = useTRPC();
   const { canWrite } = useStaff();
+  const { timeZone } = useTimeZone();
   const { selected, select, readSelected } = useSelection();
   const [isRequesting, setRequesting] = useState(false);
   const [asked, ask] = useState<{ id: string; name: string } | null>(null);
@@ -143,6 +151,7 @@ export function Reports() {
             columns={COLUMNS}
             {...list}
             rowKey={({ id }) => id}
+            rowName={(row) => nameReport(row, timeZone)}
             selected={selected}
             onSelect={select}
             readSelected={readSelected}

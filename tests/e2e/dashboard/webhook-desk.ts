@@ -1,8 +1,9 @@
 import type { Page } from 'playwright-core';
 import { afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createRandom, makeSessionFacts } from '../../../server/demo/session-facts';
-import { intercept } from '../../support/dashboard';
+import { intercept, settle } from '../../support/dashboard';
 import { createGate } from '../../support/gate';
+import { POLL_LIMIT_MS } from '../../support/limits.mjs';
 import { waitUntil } from '../../support/receiver';
 import { dashboard, receiver } from './shared-dashboard';
 
@@ -155,6 +156,31 @@ export function registerWebhookDeskTests(): void {
       await page.getByText('The receiver says that this address is gone (410).').waitFor();
       // The strip of attempts says which part is which.
       expect(await page.getByText('Failed', { exact: true }).count()).toBeGreaterThan(0);
+    });
+
+    it('draws the attempts of each webhook in the list while it is open', async () => {
+      const id = await subscribe('/drawn');
+      const signedIn = (await dashboard.open({ role: 'viewer' })).context();
+      const context = await signedIn.browser()!.newContext({ storageState: await signedIn.storageState() });
+      onTestFinished(() => context.close());
+      context.setDefaultTimeout(POLL_LIMIT_MS);
+      const page = await context.newPage();
+      await page.clock.install();
+      await page.goto(`${dashboard.base}/webhooks?selected=${id}`);
+      await settle(page);
+      const strips = page.getByRole('img', { name: /attempts?[ .:]/i, includeHidden: true });
+      const draws = (words: RegExp) =>
+        expect
+          .poll(() => strips.evaluateAll((all) => all.map((strip) => strip.ariaLabel)))
+          .toEqual([expect.stringMatching(words), expect.stringMatching(words)]);
+      await draws(/^No attempts yet/);
+      await sendBot();
+      await waitUntil(async () => {
+        const { body } = await dashboard.api('GET', `/v1/webhooks/${id}`);
+        return body.data.lastDeliveryStatus === 'Delivered';
+      });
+      await page.clock.fastForward(11_000);
+      await draws(/^1 attempt: 1 delivered/);
     });
 
     it('shows what became of a delivery also after later ones have pushed it beyond what the log has loaded', async () => {

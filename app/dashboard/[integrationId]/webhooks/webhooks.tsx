@@ -73,7 +73,7 @@ const COLUMNS: Column<Webhook>[] = [
 ];
 
 function RowStrip({ id }: { id: string }) {
-  const health = useQuery(useTRPC().webhooks.getHealth.queryOptions({ id }));
+  const health = useQuery(useTRPC().webhooks.getHealth.queryOptions({ id }, { refetchInterval: REFRESH_MS }));
   return (
     <div className="h-5 w-26 @6xl:w-40">
       {health.data && <AttemptStrip attempts={health.data.attempts} height={20} />}

@@ -144,6 +144,21 @@ export function registerSearchTests(): void {
       await page.getByRole('complementary', { name: 'Report' }).getByText('Report not found').waitFor();
     });
 
+    it('offers what the role may do', async () => {
+      const acts = ['New webhook', 'New alert rule', 'Request a report'];
+      for (const [role, offered] of [
+        ['viewer', []],
+        ['analyst', ['New webhook', 'Request a report']],
+        ['admin', acts],
+      ] as const) {
+        const page = await dashboard.visit('/users', { role });
+        await page.keyboard.press('/');
+        await options(page).filter({ hasText: 'Bot sessions' }).waitFor();
+        const texts = await options(page).allInnerTexts();
+        expect([role, acts.filter((act) => texts.some((text) => text.startsWith(act)))]).toEqual([role, offered]);
+      }
+    });
+
     it('opens nothing by an Enter before the results if the search fails', async () => {
       const page = await dashboard.visit('/overview', { role: 'admin', provokes: /status of 503/ });
       const isEntered = createGate();

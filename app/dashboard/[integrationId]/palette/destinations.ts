@@ -23,7 +23,7 @@ export const DESTINATIONS: Destination[] = [
   { name: 'New webhook', detail: 'Action', path: 'webhooks/new', words: 'create add subscription', needs: 'write' },
   { name: 'New alert rule', detail: 'Action', path: 'alerts/rules/new', words: 'create add', needs: 'admin' },
   { name: 'Alert rules', detail: 'Page', path: 'alerts?tab=rules' },
-  { name: 'Request a report', detail: 'Action', path: 'reports', words: 'create export csv pdf' },
+  { name: 'Request a report', detail: 'Action', path: 'reports', words: 'create export csv pdf', needs: 'write' },
   { name: 'Sessions without a verdict', detail: 'List', path: 'sessions?label=none', words: 'unlabelled review' },
   { name: 'Bot sessions', detail: 'List', path: 'sessions?riskLevel=bot' },
 ];

@@ -103,7 +103,8 @@ export function createAlertRules(dependencies: {
     let accepted = 0;
     try {
       for (let n = 0; n < facts.length; n += MAX_FACTS)
-        accepted += (await ingester.ingestFacts({ integrationId, facts: facts.slice(n, n + MAX_FACTS) })).accepted;
+        accepted += (await ingester.ingestFacts({ integrationId, facts: facts.slice(n, n + MAX_FACTS), isOurs: true }))
+          .accepted;
     } catch (error) {
       if (!isInvalidFactError(error)) throw error;
       // A fault of ours. No repeat would help, and the rule must not stop.

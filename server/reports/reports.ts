@@ -93,7 +93,8 @@ export function createReports(dependencies: {
     if (ready) {
       const { name, template, ...described } = ready;
       const named = { reportId, reportName: name, templateId: template, downloadUrl: writeDownloadPath(reportId) };
-      await ingester.ingestFacts({ integrationId, facts: [{ kind: 'reportReady', ...named, ...described }] });
+      const fact = { kind: 'reportReady', ...named, ...described } as const;
+      await ingester.ingestFacts({ integrationId, facts: [fact], isOurs: true });
     }
     // Also in a repeated step: the process that sent the fact may have died before this.
     await db.query(REMOVE_FACT_OF_DELETED, [integrationId, reportId]);

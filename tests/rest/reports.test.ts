@@ -98,6 +98,17 @@ describe('a report', () => {
     ]);
   });
 
+  it('is told also if its step is repeated after the clock of the database was set back', async () => {
+    const { id: reportId } = await make({ template: 'weekly-overview', format: 'csv' });
+    const { sql } = server.database.db;
+    await sql`delete from reports where id = ${reportId}`;
+    const [job] = await sql<{ runId: string }[]>`
+      update report_jobs set completed_at = completed_at + interval '1 hour' where id = ${reportId} returning run_id as "runId"`;
+    const run = { integrationId: tenant.id, reportId, runId: job!.runId };
+    await server.service.reports.jobs.completeReport(run, { parts: [], recordCount: 0 });
+    expect((await listReady()).map(({ id }: { id: string }) => id)).toContain(reportId);
+  });
+
   it('says who asked for it and what for, with names', async () => {
     const { id, content } = await make({ template: 'sessions', format: 'csv', days: 2, courseId, riskLevel: 'bot' });
     expect(content).toEqual({

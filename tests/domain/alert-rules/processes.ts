@@ -104,6 +104,18 @@ export function registerProcessTests(): void {
       expect(alert).toEqual({ triggered_at: at(0) });
     });
 
+    it('also if the clock of the database was set back after it was claimed', async () => {
+      await createRule();
+      await visit(-2, { count: 3 });
+      const away = openRules(database.db, { ingestFacts: () => Promise.reject(new Error('died')) });
+      await expect(away.evaluate(integrationId, at(0))).rejects.toThrow('died');
+      await database.db.sql`
+        update alert_rules set unsent = jsonb_set(unsent, '{0,triggeredAt}', to_jsonb(now() + interval '1 hour'))
+         where integration_id = ${integrationId}`;
+      expect(await evaluate(1)).toBe(1);
+      expect(await listEnds()).toEqual([-1]);
+    });
+
     it('and not again if it is refused, so that its rule goes on', async () => {
       await createRule();
       await visit(-20, { count: 3 });

@@ -96,7 +96,7 @@ export async function updateWebhook(
   context: WebhookContext & AuditedContext,
   input: UpdateWebhookInput,
 ): Promise<Webhook> {
-  const { id, enabled, threshold } = input;
+  const { id, enabled, threshold, name } = input;
   const url = input.url === undefined ? undefined : assertDeliverable(context, input.url);
   const eventType = input.eventType === undefined ? undefined : assertEventType(input.eventType);
   const { row, isReenabled } = await context.db.orm.transaction(async (tx) => {
@@ -106,8 +106,6 @@ export async function updateWebhook(
     const current = orNotFound(found);
     const isReenabled = cap !== null && !current.enabled;
     if (isReenabled) await assertFreeSlot(tx, context, cap.maxActive);
-    // A name that is the event type was not chosen, or would now mislead.
-    const name = input.name ?? (current.name === current.eventType ? eventType : undefined);
     const changes = { url, eventType, threshold, name, enabled, ...(isReenabled && describeNewStart(current)) };
     if (Object.values(changes).every((value) => value === undefined)) return { row: current, isReenabled };
     const [updated] = await tx.update(webhookSubscriptions).set(changes).where(isLiveOne(context, id)).returning();

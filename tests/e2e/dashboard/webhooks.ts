@@ -122,6 +122,17 @@ export function registerWebhookTests(): void {
       expect((await dashboard.api('GET', `/v1/webhooks/${id}`)).body.data).toMatchObject({ name: 'Renamed', url });
     });
 
+    it('changes its name with the event type, if that was its name', async () => {
+      const { id } = await subscribe('/retyped');
+      await dashboard.api('PATCH', `/v1/webhooks/${id}`, { name: 'BotDetected' });
+      const page = await dashboard.visit(`/webhooks/${id}/edit`);
+      await page.getByLabel('Event type').selectOption('ReportReady');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByText('Saved. It applies from the next attempt on.').waitFor();
+      const { body } = await dashboard.api('GET', `/v1/webhooks/${id}`);
+      expect(body.data).toMatchObject({ eventType: 'ReportReady', name: 'ReportReady' });
+    });
+
     it('is tested with a button that shows the result', async () => {
       const { id, secret } = await subscribe('/tested');
       const page = await dashboard.visit(`/webhooks/${id}`);

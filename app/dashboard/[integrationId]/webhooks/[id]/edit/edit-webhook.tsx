@@ -49,9 +49,11 @@ export function EditWebhook({ id }: { id: string }) {
         // Also until the next page is there.
         isBusy={update.isPending || update.isSuccess}
         error={update.error}
-        onSubmit={(fields, before) =>
-          update.mutate({ id, ...listChanges({ ...fields, name: fields.name ?? fields.eventType }, before) })
-        }
+        onSubmit={(fields, before) => {
+          // A name that is the event type was not chosen, and would now mislead.
+          const chosen = fields.name === before.eventType ? undefined : fields.name;
+          update.mutate({ id, ...listChanges({ ...fields, name: chosen ?? fields.eventType }, before) });
+        }}
       />
     </>
   );

@@ -21,6 +21,8 @@ export interface Press {
   isBetweenPixels: boolean;
   /** Whether it hit the exact centre of its element. */
   isCentred: boolean | null;
+  /** Whether what it hit can follow the mouse, such as a lens over a picture: it is no link, button, field or label. */
+  canFollow: boolean;
   /** Whether it was aimed: the mouse of a hand that rests on a button presses again where it pressed before. */
   isAimed: boolean;
   /** Whether the mouse moved there. */

@@ -18,8 +18,9 @@ export interface MousePresses {
   pressureless: Share;
   /** Presses between two pixels, of the page and of the screen. */
   betweenPixels: Share;
-  /** Among those that were aimed at elements that are large enough: in the exact middle, and both there and between two pixels. */
+  /** Among those that were aimed at elements that are large enough: in the exact middle. */
   centred: Share;
+  /** Both there and between two pixels, among those of them whose element cannot follow the mouse. */
   fractionalMiddles: Share;
   /** Those to which the mouse did not move, among those that are far from the press before. */
   unapproached: Share;
@@ -122,7 +123,10 @@ function sumUpPresses(presses: readonly Press[]): MousePresses {
     pressureless: countShare(presses, ({ hasPressure }) => !hasPressure),
     betweenPixels: countShare(presses, ({ isBetweenPixels }) => isBetweenPixels),
     centred: countShare(large, ({ isCentred }) => isCentred === true),
-    fractionalMiddles: countShare(large, ({ isCentred, isFractional }) => isCentred === true && isFractional),
+    fractionalMiddles: countShare(
+      large.filter(({ canFollow }) => !canFollow),
+      ({ isCentred, isFractional }) => isCentred === true && isFractional,
+    ),
     unapproached: countShare(
       presses.filter(({ isApproached }) => isApproached !== null),
       ({ isApproached }) => isApproached === false,

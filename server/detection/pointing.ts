@@ -44,6 +44,8 @@ const CENTRE_TENTHS = 10;
 /** Two presses in the same middle are closer. */
 const ASIDE_PX = 3;
 
+const FREE_ROLES = new Set(['other', 'page', 'media', 'canvas', 'frame']);
+
 /** What comes so soon before a press belongs to it. */
 const APPROACH_MS = 150;
 const MAX_APPROACH_MOVES = 8;
@@ -97,6 +99,7 @@ function measurePress(state: DocumentState, event: Event<EventCode.Press>, deeds
     isCentred: isLarge
       ? Math.abs(event.offsetX10) <= CENTRE_TENTHS && Math.abs(event.offsetY10) <= CENTRE_TENTHS
       : null,
+    canFollow: FREE_ROLES.has(ELEMENT_ROLES[event.role]!),
     isAimed: event.pressurePercent === 0 || isAimed(state, place),
     isApproached: isElsewhere(state, place, timeMs) ? moves > MAX_UNAPPROACHED_MOVES : null,
     hasMoved: moves > 0,

@@ -9,8 +9,8 @@ export const fractionalCoordinatesRule: Rule = {
     'pinched a little; programs compute the middle of an element. On Linux only the exact middle counts, because ' +
     'pointers of Wayland stand between pixels.',
   needs:
-    '2 presses of a mouse on Windows that are at least 64 pixels apart, or 3 on Linux on elements of at least 10 ' +
-    'pixels, of which those at a place where the mouse rests count once, at pixel ratio 1, without frames and pens; not in ' +
+    '2 presses of a mouse on Windows that are at least 64 pixels apart, or 3 on Linux on links, buttons, fields and labels of at ' +
+    'least 10 pixels, since others can follow the mouse, as a lens does; of which those at a place where the mouse rests count once, at pixel ratio 1, without frames and pens; not in ' +
     'Firefox, nor on other systems, whose pointers may stand between pixels',
   plainly: 'The mouse stood between two pixels. Devices do not do that here, a computed position can.',
   exempts: {

@@ -226,6 +226,13 @@ export const POINTING_CASES: Record<string, Case[]> = {
     ['the exact middle, four times of five', 'found', both(presses(4, MIDDLE), presses(1, FRACTION))],
     ['the exact middle, twice', 'notMeasured', presses(2, MIDDLE)],
     ['the exact middle on whole pixels', 'notFound', presses(9, CENTRE)],
+    [
+      'a lens that follows a mouse on Wayland',
+      'notMeasured',
+      presses(9, { ...MIDDLE, role: ELEMENT_ROLES.indexOf('other') }),
+    ],
+    ['a picture that does', 'notMeasured', presses(9, { ...MIDDLE, role: ELEMENT_ROLES.indexOf('media') })],
+    ['the exact middle of labels', 'found', presses(3, { ...MIDDLE, role: ELEMENT_ROLES.indexOf('label') })],
     ['a mouse on Wayland that rests in the middle', 'notMeasured', resting()],
     ['one that comes back to it', 'found', resting(leave)],
     ['two places 64 pixels above each other on Windows', 'found', below(64), {}, WINDOWS],

@@ -78,7 +78,8 @@ export interface MentionFinder {
 
 /** Whether a column may mention a user, as SQL. It finds too many, and the finder decides. `parameter` are the finder's patterns. */
 export const mayMention = (column: string, parameter: string) =>
-  `${column} ilike any (array(select pattern from json_to_recordset(${parameter}::text::json) as m(pattern text)))`;
+  // `ilike` would make the letters of the text small again for each pattern.
+  `lower(${column}) like any (array(select lower(pattern) from json_to_recordset(${parameter}::text::json) as m(pattern text)))`;
 
 /** Creates a finder of a user. A mention is a whole word, also as it is written in addresses. */
 export function createMentionFinder(user: KnownUser): MentionFinder {
@@ -163,17 +164,14 @@ function listSpellings(name: string): string[] {
 function listForms(text: string): string[] {
   const wellFormed = text.toWellFormed();
   const encoded = encodeURIComponent(wellFormed);
-  const json = JSON.stringify(text).slice(1, -1);
-  const ascii = json.replace(NOT_ASCII, escapeUnit);
-  const forms = [
-    ...[text, encoded, encoded.replaceAll('%20', '+'), encodeURI(wellFormed)],
-    // Python writes JSON in ASCII, and PHP also escapes its slashes.
-    ...[json, ascii, ascii.replaceAll('/', '\\/')],
-    ...[new URLSearchParams({ '': wellFormed }).toString().slice(1), writeInCell(text)],
-  ];
-  return forms
+  const query = new URLSearchParams({ '': wellFormed }).toString().slice(1);
+  const ofAddresses = [encoded, encoded.replaceAll('%20', '+'), encodeURI(wellFormed), query]
     .flatMap((form) => [form, form.replaceAll("'", '%27'), form.replace(LEFT_SIGNS, escapeSign)])
     .flatMap(listNested);
+  const json = JSON.stringify(text).slice(1, -1);
+  const ascii = json.replace(NOT_ASCII, escapeUnit);
+  // Python writes JSON in ASCII, and PHP also escapes its slashes.
+  return [text, ...ofAddresses, json, ascii, ascii.replaceAll('/', '\\/'), writeInCell(text)];
 }
 
 /** What browsers leave in addresses, and Moodle, PHP and Python escape. */

@@ -134,18 +134,19 @@ export function createMentionFinder(user: KnownUser): MentionFinder {
     );
   }
 
+  // A text in a JSON column may itself hold JSON, and then has the escapes of both.
+  const searched = new Set([...strong, ...weak].flatMap(listCases).flatMap((form) => [form, writeInJson(form)]));
+  const toPattern = (form: string) => `%${form.replace(/[\\%_]/g, '\\$&').replace(ANY_I, '_')}%`;
   return {
     isWeak,
-    patterns: JSON.stringify(
-      [...strong, ...weak]
-        .flatMap(listCases)
-        .map((form) => ({ pattern: `%${form.replace(/[\\%_]/g, '\\$&').replace(ANY_I, '_')}%` })),
-    ),
+    patterns: JSON.stringify([...searched].map((form) => ({ pattern: toPattern(form) }))),
     replace: (text) => replace(text),
     isIn: (value) => JSON.stringify(replaceAll(value, '')) !== JSON.stringify(value),
     replaceAll: (value) => replaceAll(value, '') as typeof value,
   };
 }
+
+const writeInJson = (text: string) => JSON.stringify(text).slice(1, -1);
 
 /** How CSV writes a text in the middle of a cell. */
 const writeInCell = (text: string) => writeCsvCell(`x${text}`).replace(/^"?x/, '').replace(/"$/, '');
@@ -168,7 +169,7 @@ function listForms(text: string): string[] {
   const ofAddresses = [encoded, encoded.replaceAll('%20', '+'), encodeURI(wellFormed), query]
     .flatMap((form) => [form, form.replaceAll("'", '%27'), form.replace(LEFT_SIGNS, escapeSign)])
     .flatMap(listNested);
-  const json = JSON.stringify(text).slice(1, -1);
+  const json = writeInJson(text);
   const ascii = json.replace(NOT_ASCII, escapeUnit);
   // Python writes JSON in ASCII, and PHP also escapes its slashes.
   return [text, ...ofAddresses, json, ascii, ascii.replaceAll('/', '\\/'), writeInCell(text)];

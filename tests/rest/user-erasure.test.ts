@@ -234,6 +234,20 @@ describe('an erasure', () => {
     expect(alert).toEqual({ message: 'İstanbul: [erased]' });
   });
 
+  it('finds a name in the JSON of a text, also in an event whose payload holds that text', async () => {
+    const ann = { id: 'ann-77', name: 'Ann "Annie" Örn' };
+    const customer = await Customer.create(server, [
+      ...[facts.started('s1'), facts.correlated('s1', ann.id, { user: ann })],
+      facts.alert('al1', { message: String.raw`seen: {"name": "Ann \"Annie\" \u00d6rn"}` }),
+    ]);
+    await eraseUserFully(customer, ann.id);
+    const { sql } = server.database.db;
+    const [alert] = await sql`select message from alerts where integration_id = ${customer.id}`;
+    expect(alert).toEqual({ message: 'seen: {"name": "[erased]"}' });
+    const { body } = await customer.get('/v1/webhook-events?eventType=AlertTriggered');
+    expect(body.data).toMatchObject([{ payload: '{"erased":true}' }]);
+  });
+
   it('touches no row of another integration', async () => {
     const [customer, other] = [await createAda(), await createAda()];
     const { db } = server.database;

@@ -229,7 +229,8 @@ class Engine {
     await this.limitSilence(this.presence.register(this.workers.ids));
     const { ids, activeJobIds } = this.workers;
     const released = await this.limitSilence(this.presence.releaseOrphans(ids, activeJobIds));
-    if (released > 0) this.options.log.warn({ jobs: released }, 'engine: released jobs of a dead process');
+    if (released > 0)
+      this.options.log.warn({ jobs: released }, 'engine: released jobs of a process that is dead or hangs');
   }
 
   private async prune(): Promise<void> {

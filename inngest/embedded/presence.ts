@@ -5,6 +5,11 @@ import { PROCESS_LOCK, QUEUE_SCHEMA } from './schema';
 
 /** How long a process must have held no lock until it is taken for dead. One that lost only its connection is back earlier. */
 const ABSENCE_MS = 1_500;
+/**
+ * How long a process that holds its lock must not have renewed its row until it is taken for hung, as if it were paused. It does so every
+ * three seconds. Otherwise its jobs, and all that wait for their concurrency key, would wait until it is ended.
+ */
+const HANG_MS = 45_000;
 
 /** The server takes no writes: it is perhaps no longer the primary. Its connections stay with it, so a new one is needed. */
 export class ReadOnlyServerError extends Error {}
@@ -22,8 +27,8 @@ export interface Pulse {
  */
 export class Presence {
   private processId = 0;
-  /** Other workers that hold jobs although their process holds no lock, and when this was first seen. */
-  private suspects = new Map<string, number>();
+  /** Other workers that hold jobs, each with the last sign of its process: since when it has not changed, and how long it may not. */
+  private suspects = new Map<string, { since: number; limitMs: number }>();
 
   constructor(private readonly session: Sql) {}
 
@@ -70,7 +75,7 @@ export class Presence {
 
   /** Whether `releaseOrphans` can now tell the dead from those that have lost only their connection. */
   get isLookDue(): boolean {
-    return [...this.suspects.values()].some((since) => performance.now() - since >= ABSENCE_MS);
+    return [...this.suspects.values()].some(isOver);
   }
 
   /** Call this when the session has ended: others may have lost theirs too, and get the time to come back. */
@@ -79,20 +84,32 @@ export class Presence {
   }
 
   /**
-   * Unlocks abandoned jobs: those locked by a worker of a dead process, and those locked by one of our workers that did not
+   * Unlocks abandoned jobs: those locked by a worker of a dead or hung process, and those locked by one of our workers that did not
    * get the answer, because the connection broke. Returns how many.
    */
   async releaseOrphans(workerIds: string[], activeJobIds: string[]): Promise<number> {
-    const now = performance.now();
-    const lost = await this.session<{ id: string }[]>`
-      select distinct locked_by as id from ${this.session(QUEUE_SCHEMA)}.jobs
-      where locked_by <> all(${arrayOf(workerIds)}::text::text[]) and locked_by not in (
-        select unnest(process.worker_ids) from engine.process join pg_locks held
+    const since = performance.now();
+    const others = await this.session<{ id: string; seenAt: string | null }[]>`
+      select distinct locked_by as id, living.seen_at::text as "seenAt"
+      from ${this.session(QUEUE_SCHEMA)}.jobs left join (
+        select unnest(process.worker_ids) as worker_id, process.seen_at from engine.process join pg_locks held
           on held.locktype = 'advisory' and held.classid = ${PROCESS_LOCK} and held.objid = process.id
             and held.objsubid = 2 and held.granted
-        where held.database = (select oid from pg_database where datname = current_database()))`;
-    this.suspects = new Map(lost.map(({ id }) => [id, this.suspects.get(id) ?? now]));
-    const deadWorkers = lost.map(({ id }) => id).filter((id) => now - this.suspects.get(id)! >= ABSENCE_MS);
-    return unlockLostJobs(this.session, { deadWorkers, ownWorkers: workerIds, ownJobs: activeJobIds });
+        where held.database = (select oid from pg_database where datname = current_database())) living
+        on living.worker_id = locked_by
+      where locked_by <> all(${arrayOf(workerIds)}::text::text[])`;
+    const before = this.suspects;
+    this.suspects = new Map();
+    const lost = others.filter(({ id, seenAt }) => {
+      const name = `${id} ${seenAt}`;
+      const suspect = before.get(name) ?? { since, limitMs: seenAt === null ? ABSENCE_MS : HANG_MS };
+      this.suspects.set(name, suspect);
+      return isOver(suspect);
+    });
+    const lostWorkers = lost.map(({ id }) => id);
+    return unlockLostJobs(this.session, { deadWorkers: lostWorkers, ownWorkers: workerIds, ownJobs: activeJobIds });
   }
 }
+
+const isOver = ({ since, limitMs }: { since: number; limitMs: number }): boolean =>
+  performance.now() - since >= limitMs;

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import postgres from 'postgres';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { openSocket } from '../../../db/postgres-internals';
 import type { EmbeddedEngineOptions } from '../../../inngest/embedded/engine';
+import { Presence } from '../../../inngest/embedded/presence';
 import { eventually } from '../../support/eventually';
 import { findFreePort } from '../../support/ports';
 import { cleanups, countRuns, databaseUrl, exitOf, kill, notes, sql, startChild, startTestApp } from './applications';
@@ -42,6 +43,36 @@ export function registerProcessTests(): void {
       await kill(victim);
       await eventually(async () => expect(await notes()).toEqual(['first', 'second', 'second', 'third']), 8000);
       expect((await sql`select distinct pid from note where text = 'third'`)[0]!.pid).toBe(successor.pid);
+    });
+
+    it('take over from a process that hangs, and from none that lives', async () => {
+      await sql`create table note (id serial, text text, pid int, at timestamptz default now())`;
+      const victim = await startChild({ SEND: 'work', HANG: '1' });
+      await eventually(async () => expect(await notes()).toContain('second'));
+      const session = postgres(databaseUrl, { max: 1 });
+      cleanups.push(() => session.end({ timeout: 1 }));
+      const observer = new Presence(session);
+      const look = () => observer.releaseOrphans([], []);
+      const readSign = async () => (await sql`select seen_at::text as at from engine.process`)[0]!.at as string;
+      const now = performance.now.bind(performance);
+      let passedMs = 0;
+      const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + passedMs);
+      cleanups.push(async () => clock.mockRestore());
+      expect(await look()).toBe(0);
+      const sign = await readSign();
+      await eventually(async () => expect(await readSign()).not.toBe(sign), 8_000);
+      passedMs += 60_000;
+      expect(await look()).toBe(0);
+      victim.kill('SIGSTOP');
+      // A last sign may have been on its way.
+      await eventually(async () => {
+        passedMs += 60_000;
+        expect(await look()).toBe(1);
+      });
+      await startChild({});
+      await eventually(async () => expect(await notes()).toEqual(['first', 'second', 'second', 'third']), 8_000);
+      victim.kill('SIGCONT');
+      await eventually(async () => expect(await countRuns()).toBe(0));
     });
 
     it('take no job of a process that has lost its session for a moment', async () => {

@@ -82,6 +82,20 @@ export function registerKeyTests(): void {
   });
 
   describe('a new key', () => {
+    it('needs a scope: the form says so at its boxes, and nothing is wrong with the name', async () => {
+      const page = await dashboard.visit('/settings?tab=api-keys', { role: 'admin', provokes: /status of 400/ });
+      await page.getByRole('button', { name: 'Mint a key' }).click();
+      const name = page.getByLabel('Name');
+      await name.fill('For nothing');
+      const checked = page.getByRole('checkbox', { checked: true });
+      while ((await checked.count()) > 0) await checked.first().uncheck();
+      await page.getByRole('button', { name: 'Mint key' }).click();
+      const scopes = page.getByRole('group', { name: 'Scopes' });
+      expect(await scopes.getByRole('alert').textContent()).toBe('must have at least one item');
+      expect(await name.getAttribute('aria-invalid')).toBe(null);
+      await page.getByRole('button', { name: 'Cancel' }).click();
+    });
+
     it('may do what its boxes said, until the day that was chosen', async () => {
       const page = await dashboard.visit('/settings?tab=api-keys');
       await page.getByRole('button', { name: 'Mint a key' }).click();

@@ -1,6 +1,6 @@
 'use client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useId, useState } from 'react';
 import type { ApiKey, KeyScope } from '../../../../contract/integrations';
 import { Badge } from '../../components/badge';
 import { Button } from '../../components/button';
@@ -13,7 +13,7 @@ import { Code, EmptyState } from '../../components/states';
 import { Time, useTimeZone } from '../../components/time';
 import { useToast } from '../../components/toast';
 import { useTRPC } from '../../queries';
-import { describeError } from '../../query-client';
+import { describeError, findFault } from '../../query-client';
 import { useStaff } from '../../staff';
 import { NameForm } from './name-form';
 
@@ -176,6 +176,8 @@ export function MintDialog({ isOpen, onClose }: { isOpen: boolean; onClose(): vo
     }),
   );
   const close = createSecretClose(mint, onClose);
+  const faultId = useId();
+  const scopesFault = findFault(mint.error, 'scopes');
   return (
     <Dialog title={mint.data ? 'Your new key' : 'Mint a key'} isOpen={isOpen} onClose={close}>
       {mint.data ? (
@@ -193,7 +195,7 @@ export function MintDialog({ isOpen, onClose }: { isOpen: boolean; onClose(): vo
           }}
           onCancel={close}
         >
-          <fieldset className="flex flex-col gap-1.5">
+          <fieldset aria-describedby={scopesFault ? faultId : undefined} className="flex flex-col gap-1.5">
             <legend className="mb-1 font-medium text-muted text-xs">Scopes</legend>
             {SCOPE_NAMES.map((scope) => (
               <Checkbox
@@ -207,8 +209,17 @@ export function MintDialog({ isOpen, onClose }: { isOpen: boolean; onClose(): vo
                 }
               />
             ))}
+            {scopesFault && (
+              <p id={faultId} role="alert" className="text-danger text-xs">
+                {scopesFault}
+              </p>
+            )}
           </fieldset>
-          <Field label="Expires" hint="From then on requests with it answer 401.">
+          <Field
+            label="Expires"
+            hint="From then on requests with it answer 401."
+            error={findFault(mint.error, 'expiresInDays')}
+          >
             <Select name="expiresInDays">
               {LIFETIMES.map(([days, words]) => (
                 <option key={days} value={days}>

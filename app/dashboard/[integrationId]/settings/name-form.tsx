@@ -2,7 +2,8 @@
 import type { FormEvent, ReactNode } from 'react';
 import { Button } from '../../components/button';
 import { Field, Input } from '../../components/field';
-import { describeError, findFault } from '../../query-client';
+import { FormFault } from '../../components/form-fault';
+import { findFault } from '../../query-client';
 
 export interface NameFormProps {
   /** What the name is for. */
@@ -12,7 +13,7 @@ export interface NameFormProps {
   act: string;
   /** The change that creates the named thing. */
   change: { error: unknown; isPending: boolean };
-  /** What else it asks for. */
+  /** What else it asks for. Shows the faults of its fields itself. */
   children?: ReactNode;
   onSubmit(name: string, form: FormData): void;
   onCancel(): void;
@@ -28,10 +29,11 @@ export function NameForm({ hint, placeholder, act, change, children, onSubmit, o
   };
   return (
     <form onSubmit={submit} className="space-y-4">
-      <Field label="Name" hint={hint} error={error ? (findFault(error, 'name') ?? describeError(error)) : null}>
+      <Field label="Name" hint={hint} error={findFault(error, 'name')}>
         <Input name="name" required placeholder={placeholder} autoComplete="off" />
       </Field>
       {children}
+      <FormFault error={error} />
       <div className="flex justify-end gap-2">
         <Button onClick={onCancel}>Cancel</Button>
         <Button kind="primary" type="submit" disabled={isPending}>

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { settle } from '../../support/dashboard';
 import { expectFileHeaders, expectPageHeaders, OPEN_PAGES } from '../../support/page-headers';
 import { dashboard, receiver } from './shared-dashboard';
@@ -26,6 +26,28 @@ export function registerPolicyTests(): void {
     );
 
     it('loads files that say what they are', () => expectFileHeaders(dashboard.product.url));
+  });
+
+  describe('a page with schemas in the browser', () => {
+    it('does not try to evaluate text, which browsers report although it is caught', async () => {
+      const signedIn = (await dashboard.open({ role: 'analyst' })).context();
+      const context = await signedIn.browser()!.newContext({ storageState: await signedIn.storageState() });
+      onTestFinished(() => context.close());
+      const violations: string[] = [];
+      await context.exposeFunction('noteViolation', (directive: string) => violations.push(directive));
+      await context.addInitScript(() => {
+        const { noteViolation } = window as unknown as { noteViolation(directive: string): void };
+        document.addEventListener('securitypolicyviolation', (event) => noteViolation(event.effectiveDirective));
+      });
+      const page = await context.newPage();
+      await page.goto(`${dashboard.base}/webhooks/new`);
+      await settle(page);
+      // Its schemas are there, and judge.
+      await page.getByLabel('Name').fill('x'.repeat(101));
+      await page.getByLabel('URL').focus();
+      await page.getByText('must have 1 to 100 characters').waitFor();
+      expect(violations).toEqual([]);
+    });
   });
 
   describe('a script injected into a page', () => {

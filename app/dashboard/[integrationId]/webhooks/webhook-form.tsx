@@ -1,4 +1,5 @@
 'use client';
+import './browser-zod';
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { EVENTS, type EventTypeName } from '../../../../contract/events';

@@ -192,6 +192,28 @@ export function registerVerdictTests(): void {
       await change('riskThresholds.update', { mediumAt: 40, botAt: 70 });
       await clear('carl');
     });
+
+    it('stay on the page of a session if they cannot be read again, with the reason above them', async () => {
+      const page = await visit('/sessions/carl', { role: 'admin', provokes: /status of 403/ });
+      const history = page.getByRole('list', { name: 'History of the class, latest first' });
+      const time = page.getByLabel(/^Class at a time/);
+      await time.fill('2030-01-31T09:30');
+      // Refused, because a fault would be tried three times first.
+      const refusal = { message: 'Not now', code: -32_603, data: { code: 'FORBIDDEN', httpStatus: 403 } };
+      await intercept(page, '**/api/trpc/sessions.getHistory*', (route) =>
+        route.fulfill({ status: 403, json: { error: refusal } }),
+      );
+      await page.getByRole('button', { name: 'Bot', exact: true }).click();
+      const reason = page.getByRole('alert').filter({ hasText: 'Not now' });
+      await reason.waitFor();
+      expect(await history.getByText('The session began.').count()).toBe(1);
+      expect(await time.inputValue()).toBe('2030-01-31T09:30');
+      await page.unrouteAll({ behavior: 'wait' });
+      await reason.getByRole('button', { name: 'Try again' }).click();
+      await history.getByText(/ labelled it bot\.$/).waitFor();
+      expect(await reason.count()).toBe(0);
+      await clear('carl');
+    });
   });
 
   describe('a long history of a class', () => {

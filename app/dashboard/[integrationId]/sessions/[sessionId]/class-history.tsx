@@ -4,7 +4,8 @@ import { useState } from 'react';
 import { RiskBadge } from '../../../components/badge';
 import { Field, Input } from '../../../components/field';
 import { Section } from '../../../components/page-header';
-import { ErrorState, Skeleton } from '../../../components/states';
+import { Pending } from '../../../components/pending';
+import { ErrorState } from '../../../components/states';
 import { useTimeZone } from '../../../components/time';
 import { useTRPC } from '../../../queries';
 import { describeError } from '../../../query-client';
@@ -35,12 +36,11 @@ export function ClassHistory({ sessionId, refetchInterval }: ClassHistoryProps) 
       : null;
   return (
     <Section title="Why it had its class">
-      {query.error ? (
-        <ErrorState message={describeError(query.error)} onRetry={() => void query.refetch()} />
-      ) : !data ? (
-        <Skeleton className="h-24" />
+      {!data ? (
+        <Pending query={query} className="h-24" />
       ) : (
         <div className="space-y-4">
+          {query.error && <ErrorState message={describeError(query.error)} onRetry={() => void query.refetch()} />}
           <Field label={`Class at a time (${nameZone(timeZone)})`}>
             <Input
               type="datetime-local"

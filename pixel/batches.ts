@@ -47,11 +47,9 @@ export function takeEvents(buffer: PixelEvent[]): Pick<BeaconContent, 'ev' | 'p'
     if (code === EventCode.Writing) fields[1] = findText(w, (fields[1] as string).slice(0, Limit.textLength));
     const written = fields.map(toInteger);
     if (code === EventCode.Move) {
-      const [x, y] = written as [number, number];
-      written[0] = x - lastX;
-      written[1] = y - lastY;
-      lastX = x;
-      lastY = y;
+      // The difference to the last place, which then becomes this one.
+      lastX += written[0]! -= lastX;
+      lastY += written[1]! -= lastY;
     }
     ev.push(code, time - last, ...written);
     last = time;

@@ -32,7 +32,7 @@ export async function buildPixel() {
   });
   // Takes 5 % off what esbuild leaves.
   const { code, error } = minify(outputFiles[0].text, {
-    compress: { passes: 3, inline: 1 },
+    compress: { passes: 4, inline: 1 },
     output: { quote_style: 2 },
   });
   if (error) throw error;

@@ -1,4 +1,5 @@
 import { Role } from './codes';
+import { readDocument } from './document';
 import { clock } from './guard';
 
 // Elements that events are about: what they are, and which of them are for passwords. Nothing that is in them is read.
@@ -12,7 +13,7 @@ enum Limit {
 /** The element that an event is about, also inside an open shadow tree. */
 export function findTarget(event: Event): Element {
   const [target] = event.composedPath();
-  return target instanceof Element ? target : document.documentElement;
+  return target instanceof Element ? target : readDocument('documentElement');
 }
 
 /** The link, button or field that an event is about, or the element itself. */
@@ -64,7 +65,8 @@ export function notePasswords(event: Event): void {
   if (clock.now() < nextMs) return;
   nextMs = clock.now() + Limit.noteMs;
   event.composedPath().forEach((node) => {
-    if (!(node instanceof Element)) (node as Document).querySelectorAll?.('[type=password]').forEach(isPassword);
+    // The topmost element and the shadow trees. The document's own method may be hidden by a post.
+    (node as Node).parentElement || (node as ParentNode).querySelectorAll?.('[type=password]').forEach(isPassword);
   });
 }
 

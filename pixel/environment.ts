@@ -1,5 +1,6 @@
 import type { BeaconEnvironment } from '../contract/beacon';
 import { MARKS, packBits } from './codes';
+import { describeVariable, findElement, readDocument } from './document';
 import { guard } from './guard';
 import { toInteger } from './wire';
 
@@ -25,14 +26,14 @@ export function readEnvironment(isRevived: boolean | undefined): BeaconEnvironme
       screenX,
       screenY,
       // Some pages set it to 1 in order to draw less. Then nobody knows how their pixels relate to the screen's.
-      Object.getOwnPropertyDescriptor(window, 'devicePixelRatio')!.get && devicePixelRatio * 1000,
+      describeVariable('devicePixelRatio')!.get && devicePixelRatio * 1000,
     ].map(toInteger) as BeaconEnvironment['v'],
     h: [about.hardwareConcurrency, about.deviceMemory, about.maxTouchPoints, about.plugins.length].map(
       toInteger,
     ) as BeaconEnvironment['h'],
     b: packBits(
       // The zeros are bits of earlier pixels, which no rule reads.
-      ...[window !== top, 0, 0, 0, document.hidden],
+      ...[window !== top, 0, 0, 0, readDocument('hidden')],
       ...[/headless/i.test(about.userAgent + brands), isRevived],
     ),
     q: guard(probeInspector)() ?? [-1, -1],
@@ -70,8 +71,6 @@ export function findMarks(known: number[]): number[] {
   // A search in one text takes a tenth of the time of a loop: a window has over a thousand names.
   const names = `,${Object.getOwnPropertyNames(window)},`;
   return MARKS.flatMap((mark, index) =>
-    known.includes(index) || !(/[>[]/.test(mark) ? document.querySelector(mark) : mark && names.includes(`,${mark}`))
-      ? []
-      : index,
+    known.includes(index) || !(/[>[]/.test(mark) ? findElement(mark) : mark && names.includes(`,${mark}`)) ? [] : index,
   );
 }

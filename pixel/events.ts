@@ -256,7 +256,7 @@ function listenToFields(): void {
     const { inputType, data, dataTransfer } = event as InputEvent;
     const field = findField(element);
     const [index, before] = field;
-    const inserted = (data ?? dataTransfer?.getData('text/plain'))?.length;
+    const inserted = (data ?? dataTransfer?.getData('text'))?.length;
     field[1] = readLength(element);
     const document = findWriting(element);
     // Editable elements do not tell where the caret is.
@@ -297,7 +297,7 @@ function listenToFields(): void {
   (['paste', 'copy', 'cut', 'drop'] as const).forEach((name, kind) => {
     listenToWriting(name, (event) => {
       const data = (event as ClipboardEvent).clipboardData ?? (event as DragEvent).dataTransfer;
-      const length = mayHidePassword(findTarget(event)) ? 0 : data?.getData('text/plain').length;
+      const length = mayHidePassword(findTarget(event)) ? 0 : data?.getData('text').length;
       reportEvent(EventCode.Clipboard, event, kind, (length as number) & Limit.count || -1);
       const element = findControl(event);
       settleField = () => findField(element)[1] - readLength(element) && reportInput(event, element);
@@ -309,11 +309,10 @@ function listenToFields(): void {
 const INPUT_TYPES = '?,insertT,insertFromL,insertFromD,delete,insertComp,insertRep,insertL,history'.split(',');
 
 function classifyInput(inputType: string): InputType {
-  const name = inputType?.replace('P', 'L');
-  return name
+  return inputType
     ? Math.max(
         InputType.other,
-        INPUT_TYPES.findIndex((start) => name.startsWith(start)),
+        INPUT_TYPES.findIndex((start) => inputType.replace('P', 'L').startsWith(start)),
       )
     : InputType.none;
 }

@@ -1,6 +1,7 @@
 // The pixel's entry: reads the tag, waits for consent and for the page to be shown, and takes the page's commands.
 import { cleanAddress } from './addresses';
 import { PageCause } from './codes';
+import { describeVariable, findElement, readDocument } from './document';
 import { guard, startDebugging } from './guard';
 import { collectPage } from './page';
 import { endSession, setUser, stopSending } from './sending';
@@ -17,14 +18,9 @@ declare global {
 }
 
 guard(() => {
-  const { currentScript } = document;
-  // A frame or picture of this name hides it. People can put such a name into a post.
-  const script =
-    currentScript instanceof HTMLScriptElement
-      ? currentScript
-      : document.querySelector<HTMLScriptElement>('script[data-site]')!;
+  const script: HTMLScriptElement = readDocument('currentScript') ?? findElement('script[data-site]');
   const { site: k, host = '', gpc, device, consent, debug } = script.dataset;
-  const queue = window.botPixel || [];
+  const queue: Window['botPixel'] = describeVariable('botPixel')?.value || [];
   // What is there twice does not start again: the object of a pixel has no `map`.
   if (!k || !(queue as Command[]).map || !cleanAddress(location.href)) return;
   if (debug != null) startDebugging();
@@ -35,7 +31,7 @@ guard(() => {
   let isRunning: boolean | undefined;
 
   const start = guard((cause: PageCause = PageCause.load) => {
-    if (isRefused || !isAllowed || (document as { prerendering?: boolean }).prerendering || isRunning) return;
+    if (isRefused || !isAllowed || readDocument('prerendering') || isRunning) return;
     isRunning = true;
     const i = device === 'off' ? forgetDevice() : findDevice();
     const { href } = new URL(host.replace(/\/?$/, '/collect'), script.src);
@@ -65,6 +61,6 @@ guard(() => {
   const push = (...commands: Command[]) => commands.forEach(guard(take));
   window.botPixel = { push };
   push(...(queue as Command[]));
-  document.addEventListener('prerenderingchange', () => start(PageCause.activated));
+  addEventListener('prerenderingchange', () => start(PageCause.activated), true);
   start();
 })();

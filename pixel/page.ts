@@ -1,6 +1,7 @@
 import { EventCode } from '../contract/beacon';
 import { cleanAddress } from './addresses';
 import { PageCause } from './codes';
+import { readDocument } from './document';
 import { listenToEvents } from './events';
 import { createListen, readWallMs } from './guard';
 import { addEvent, endSession, type FixedFields, leave, noteEnvironment, startSending } from './sending';
@@ -16,7 +17,7 @@ export function collectPage(collectUrl: string, fixed: FixedFields, cause: PageC
   const listen = createListen(abort.signal);
   let href: string;
   let address: string;
-  let hiddenMs = document.hidden ? readWallMs() : Infinity;
+  let hiddenMs = readDocument('hidden') ? readWallMs() : Infinity;
   let isGone: boolean | undefined;
 
   function reportPage(pageCause: PageCause, timeMs = 0): void {
@@ -50,7 +51,7 @@ export function collectPage(collectUrl: string, fixed: FixedFields, cause: PageC
   listen('currententrychange' as 'popstate', () => compareAddress(), window.navigation);
   listen('resize', () => noteEnvironment());
   listen('visibilitychange' as 'popstate', ({ timeStamp }) => {
-    const { hidden } = document;
+    const hidden = readDocument('hidden');
     // A page that is left is hidden too, after it has said so.
     if (isGone) return;
     settle();

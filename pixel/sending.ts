@@ -2,6 +2,7 @@
 import { BEACON_VERSION, type Beacon, type BeaconAnswer, type BeaconUser, EventCode } from '../contract/beacon';
 import { addBounded, type PixelEvent, takeEvents } from './batches';
 import { PageCause } from './codes';
+import { readDocument } from './document';
 import { findMarks, readEnvironment } from './environment';
 import { clock, guard, note, readWallMs } from './guard';
 import { drawId, findSession, forgetSession, keepSession, openSession, readDevice, type Session } from './session';
@@ -93,7 +94,7 @@ export function addEvent(event: PixelEvent): void {
   event[0] = timeMs;
   if (!isOpen && code !== EventCode.Page) {
     // After the end of a session another one begins when somebody is there again.
-    if (code === EventCode.Leave || document.hidden) return;
+    if (code === EventCode.Leave || readDocument('hidden')) return;
     openPage(PageCause.load, timeMs);
   }
   isOpen = true;

@@ -1,11 +1,7 @@
-declare global {
-  interface Window {
-    /** What Canvas writes into each of its pages. */
-    ENV?: { current_user_id?: unknown };
-  }
-}
+import { describeVariable } from '../document';
 
-export const readUserId = () => window.ENV!.current_user_id;
+/** What Canvas writes into each of its pages. */
+export const readUserId = (): unknown => describeVariable('ENV')!.value.current_user_id;
 
 /** The text of an assignment, and essays of quizzes. */
 export const FIELDS = '#submission_body,textarea.question_input';

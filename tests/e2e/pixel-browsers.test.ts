@@ -275,6 +275,23 @@ describe.each(BROWSERS.map((each) => [each.name, each] as const))('in %s', (name
     expect(await page.evaluate(() => 'trustedTypes' in window)).toBe(true);
   });
 
+  it('posts that hide what the pixel reads change nothing', async () => {
+    const names = ['hidden', 'prerendering', 'currentScript', 'querySelector', 'querySelectorAll', 'addEventListener'];
+    const hiding = [...names, 'documentElement', '__stagehand'].map((post) => `<img name="${post}" alt="">`).join('');
+    const variables = '<a id="ENV"></a><a id="ENV" name="current_user_id" href="x:7"></a><a id="__playwright_"></a>';
+    const frames = '<iframe name="botPixel"></iframe><iframe name="domAutomation"></iframe>';
+    const page = await host.openPage(browser());
+    const listFaults = await watchFaults(page);
+    await page.goto(host.setPage('/', hiding + variables + frames + FIELDS + host.tag()));
+    await page.locator('#name').fill('x');
+    await host.waitForEvent('Input');
+    const [first] = host.beacons;
+    expect(first).not.toHaveProperty('u');
+    expect(first).not.toHaveProperty('m');
+    expect(first!.e!.b & ENVIRONMENT_BITS.hidden).toBe(0);
+    expect(await listFaults()).toEqual([]);
+  });
+
   it('the page does not suffer from a host that is down', async () => {
     const gone = createServer();
     await listen(gone);

@@ -251,6 +251,15 @@ export function prepareBrowser(launch: () => Promise<Browser>): () => Browser {
   return () => browser!;
 }
 
+/** Tells a page that it is hidden or shown, one after the other. */
+export const setHidden = (page: Page, ...states: boolean[]): Promise<void> =>
+  page.evaluate((values) => {
+    for (const value of values) {
+      Object.defineProperty(Document.prototype, 'hidden', { get: () => value, configurable: true });
+      document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
+    }
+  }, states);
+
 /** Collects what a page would notice of the pixel: errors, refusals by its policy, lines in its console. */
 export async function watchFaults(page: Page): Promise<() => Promise<string[]>> {
   const complaints: string[] = [];

@@ -10,7 +10,7 @@ import {
   KEY_CLASSES,
   POINTERS,
 } from '../../../contract/beacon';
-import { FIELDS, type NamedEvent, type PixelHost } from '../../support/pixel-host';
+import { FIELDS, type NamedEvent, type PixelHost, setHidden } from '../../support/pixel-host';
 
 const { trusted } = EVENT_FLAGS;
 const roleOf = (role: (typeof ELEMENT_ROLES)[number]) => ELEMENT_ROLES.indexOf(role);
@@ -43,11 +43,8 @@ export function registerEventRules(host: PixelHost, browser: () => Browser) {
       await page.evaluate(() => document.querySelector<HTMLElement>('#ok')!.click());
       await page.mouse.wheel(0, 300);
       await host.waitForEvent('Scroll');
-      await page.evaluate(() => {
-        Object.defineProperty(document, 'hidden', { value: true, configurable: true });
-        document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
-        Reflect.deleteProperty(document, 'hidden');
-      });
+      await setHidden(page, true);
+      await page.evaluate(() => Object.defineProperty(Document.prototype, 'hidden', { get: () => false }));
       await host.waitForEvent('Visibility');
       await host.leave(page);
 

@@ -74,6 +74,17 @@ export function registerLmsRules(host: PixelHost, browser: () => Browser) {
       ['Open edX says to nobody', openEdxPage('{"username": null, "user_id": null}'), null],
       ['a page with other JSON says', openEdxPage('none'), null],
       ['somebody has written into a post', { head: '', body: '<p id="user-metadata">{"user_id": 12}</p>' }, null],
+      [
+        'a post names like Canvas',
+        { head: '', body: '<a id="ENV"></a><a id="ENV" name="current_user_id" href="x:7">' },
+        null,
+      ],
+      [
+        'a post names like Moodle',
+        { head: '', body: '<form id="M"></form><form id="M" name="cfg"><input id="userId">' },
+        null,
+      ],
+      ['Open edX says next to a post', { ...openEdxPage('{"user_id": 12}'), body: '<img name="querySelector">' }, '12'],
     ])('is whom %s', async (_, lms, id) => {
       expect(await readUser(lms)).toEqual(id === null ? undefined : { id, lms: 1 });
     });

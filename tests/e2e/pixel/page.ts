@@ -1,5 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
+import { ENVIRONMENT_BITS } from '../../../contract/beacon';
 import { readBeacon } from '../../../server/detection/batch';
 import { FIELDS, type PixelHost, watchFaults } from '../../support/pixel-host';
 
@@ -29,15 +30,26 @@ export function registerPageRules(host: PixelHost, browser: () => Browser) {
       expect(await listFaults()).toEqual([]);
     });
 
-    // Learning platforms keep such names in what people post.
-    it.each(['<iframe name="currentScript"></iframe>', '<img name="currentScript" alt="">'])(
-      'can have %s, which hides the running script from others',
-      async (post) => {
-        const page = await host.openPage(browser());
-        await page.goto(host.setPage('/', post + host.tag()));
-        await host.waitForEvent('Page');
-      },
-    );
+    // Elements that people can write into posts, which learning platforms keep.
+    const HIDING = ['hidden', 'prerendering', 'currentScript', 'querySelector', 'addEventListener', 'documentElement'];
+    it.each([
+      ...HIDING.map((name) => `<img name="${name}" alt="">`),
+      '<iframe name="currentScript"></iframe>',
+      '<a id="botPixel"></a>',
+      '<iframe name="botPixel"></iframe>',
+      '<form id="botPixel"><input name="map"></form>',
+      '<a id="__stagehand"></a><iframe name="__playwright_"></iframe>',
+    ])('can have %s, and its visitors are seen as without', async (post) => {
+      const page = await host.openTimedPage(browser());
+      await page.goto(host.setPage('/', post + host.tag()));
+      await page.waitForFunction(() => typeof window.botPixel?.push === 'function');
+      await page.mouse.click(5, 300);
+      await host.runClock(page);
+      await host.waitForEvent('Press');
+      expect(host.beacons[0]!.e!.b & ENVIRONMENT_BITS.hidden).toBe(0);
+      expect(host.beacons[0]).not.toHaveProperty('m');
+      expect(host.pagesOf()).toEqual(['/ load']);
+    });
 
     it('sees nothing in the console, unless the tag asks for it', async () => {
       const page = await host.openTimedPage(browser());

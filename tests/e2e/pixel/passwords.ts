@@ -12,6 +12,10 @@ const FIELDS: [what: string, html: string][] = [
   ['for a password', '<input type="password">'],
   ['that was one for a password until the first key', `<input type="password" oninput="this.type = 'text'">`],
   ['that shows a password before it is entered', `<input type="password">${SHOWN}`],
+  [
+    'that shows a password next to a post that hides what finds fields',
+    `<img name="querySelectorAll" alt=""><input type="password">${SHOWN.replace('[document, this.getRootNode()]', '[document.body]')}`,
+  ],
   ['that a page calls one for a password', '<input type="text" autocomplete="section-a current-password">'],
   ['for a new password', '<input type="text" autocomplete="new-password">'],
   ['for a one-time code', '<input inputmode="numeric" autocomplete="one-time-code">'],

@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { Beacon } from '../../../contract/beacon';
-import { FIELDS, type PixelHost, readEvents, TOKEN } from '../../support/pixel-host';
+import { FIELDS, type PixelHost, readEvents, setHidden, TOKEN } from '../../support/pixel-host';
 
 export function registerSendingRules(host: PixelHost, browser: () => Browser) {
   describe('sending', () => {
@@ -43,10 +43,7 @@ export function registerSendingRules(host: PixelHost, browser: () => Browser) {
       await host.runClock(page);
       await host.waitForBatches(2);
       await page.mouse.click(5, 6);
-      await page.evaluate(() => {
-        Object.defineProperty(document, 'hidden', { value: true, configurable: true });
-        document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
-      });
+      await setHidden(page, true);
       await host.runClock(page, 20_000);
       expect(host.beacons.map(({ n }) => n)).toEqual([0, 1]);
       host.answer = () => TOKEN;
@@ -80,12 +77,7 @@ export function registerSendingRules(host: PixelHost, browser: () => Browser) {
       await page.addInitScript(() => Reflect.deleteProperty(Request.prototype, 'keepalive'));
       await page.goto(host.setPage('/old', FIELDS + host.tag()));
       await page.waitForFunction(() => window.botPixel);
-      await page.evaluate(() => {
-        Object.defineProperty(document, 'hidden', { value: true, configurable: true });
-        document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
-        Reflect.deleteProperty(document, 'hidden');
-        document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
-      });
+      await setHidden(page, true, false);
       await host.waitForToken(page);
       await page.locator('#name').fill('abc');
       await host.runClock(page, 9_000);
@@ -110,12 +102,7 @@ export function registerSendingRules(host: PixelHost, browser: () => Browser) {
       host.answer = () => ({ status: 503 });
       for (let count = 0; count < 15; count++) {
         await page.mouse.click(5, 5 + count);
-        await page.evaluate(() => {
-          for (const value of [true, false]) {
-            Object.defineProperty(document, 'hidden', { value, configurable: true });
-            document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
-          }
-        });
+        await setHidden(page, true, false);
       }
       host.answer = () => ({ status: 200, body: {} });
       await host.runClock(page, 400_000);

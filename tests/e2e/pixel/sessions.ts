@@ -6,20 +6,14 @@ import type { Browser, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { ENVIRONMENT_BITS } from '../../../contract/beacon';
 import { bareOptions, HIDDEN_PAGES_OFF, requireChromium } from '../../support/browser.mjs';
-import { FIELDS, type PixelHost, readEvents, TOKEN, TOKEN_TEXT } from '../../support/pixel-host';
+import { FIELDS, type PixelHost, readEvents, setHidden, TOKEN, TOKEN_TEXT } from '../../support/pixel-host';
 
 type Command = [name: string, value?: unknown];
 
 export function registerSessionRules(host: PixelHost, browser: () => Browser) {
-  const show = (page: Page, isHidden: boolean) =>
-    page.evaluate((value) => {
-      Object.defineProperty(document, 'hidden', { value, configurable: true });
-      document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
-    }, isHidden);
-
   /** Hides a page until its session has ended. */
   async function hideForHalfAnHour(page: Page): Promise<void> {
-    await show(page, true);
+    await setHidden(page, true);
     await host.runClock(page);
     await page.clock.fastForward(31 * 60_000);
     await host.runClock(page, 61_000);
@@ -27,7 +21,7 @@ export function registerSessionRules(host: PixelHost, browser: () => Browser) {
   /** Shows a page again, and waits for the first batch since. */
   async function comeBack(page: Page): Promise<void> {
     const { length } = host.received;
-    await show(page, false);
+    await setHidden(page, false);
     await page.mouse.click(5, 5);
     await host.runClock(page);
     await host.waitForBatches(length + 1);
@@ -110,7 +104,7 @@ export function registerSessionRules(host: PixelHost, browser: () => Browser) {
 
     it('ends after half an hour also if its page was never shown, and so does one that the hidden page begins', async () => {
       const page = await host.openTimedPage(browser());
-      await page.addInitScript(() => Object.defineProperty(document, 'hidden', { value: true, configurable: true }));
+      await page.addInitScript(() => Object.defineProperty(Document.prototype, 'hidden', { get: () => true }));
       await page.goto(host.setPage('/', host.tag()));
       await host.runClock(page);
       await host.waitForBatches(1);
@@ -326,8 +320,7 @@ export function registerSessionRules(host: PixelHost, browser: () => Browser) {
       await page.evaluate(() => window.botPixel!.push(['identify', { id: 'u1' }]));
       await page.mouse.click(5, 5);
       // A page that is hidden makes a batch of what it has.
-      await show(page, true);
-      await show(page, false);
+      await setHidden(page, true, false);
       await host.runClock(page, 5_000);
       await page.mouse.click(6, 6);
       await host.runClock(page);

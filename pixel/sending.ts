@@ -269,7 +269,8 @@ function takeAnswer(
   if (batch.d === documentId) {
     if (token || !isKept) {
       session.token = token;
-      keepSession(session);
+      // The tab may have begun another session meanwhile.
+      if (!findSession(session.nonce)) keepSession(session);
     }
     if (!isKept || ended) {
       batches.clear();

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { ENVIRONMENT_BITS } from '../../../contract/beacon';
+import { type Beacon, ENVIRONMENT_BITS } from '../../../contract/beacon';
 import { bareOptions, HIDDEN_PAGES_OFF, requireChromium } from '../../support/browser.mjs';
 import { FIELDS, type PixelHost, readEvents, setHidden, TOKEN, TOKEN_TEXT } from '../../support/pixel-host';
 
@@ -216,6 +216,35 @@ export function registerSessionRules(host: PixelHost, browser: () => Browser) {
         [first!.s, undefined],
         ...host.beacons.slice(1).map(() => [next!.s, undefined]),
       ]);
+    });
+
+    it('that its tab has begun meanwhile stays, when the first answer of a frame to the one before comes late', async () => {
+      host.setPage('/frame', host.tag());
+      const page = await host.openPage(browser());
+      let answer!: () => void;
+      const released = new Promise<void>((resolve) => (answer = resolve));
+      await page.route('**/collect', async (route) => {
+        const response = await route.fetch();
+        const { n, p } = route.request().postDataJSON() as Beacon;
+        if (n === 0 && p![0]!.endsWith('/frame')) await released;
+        return route.fulfill({ response });
+      });
+      await page.goto(host.setPage('/', `<iframe src="/frame"></iframe>${host.tag()}`));
+      const [one, two] = await host.waitForBatches(2);
+      expect([one!.s, one!.t]).toEqual([two!.s, two!.t]);
+      await host.waitForToken(page);
+      await page.evaluate(() => window.botPixel!.push(['end']));
+      await page.mouse.click(5, 300);
+      await host.waitForEvent('Press');
+      const { s } = host.beacons.at(-1)!;
+      expect(s).not.toBe(one!.s);
+      await host.waitForToken(page);
+      const answered = page.waitForResponse((response) => response.request().frame() !== page.mainFrame());
+      answer();
+      await (await answered).finished();
+      await page.goto(host.setPage('/next', host.tag()));
+      await expect.poll(() => host.pagesOf()).toContain('/next load');
+      expect(host.beacons.find((beacon) => host.pagesOf([beacon]).includes('/next load'))!.s).toBe(s);
     });
 
     it('does not see a page that the browser only prepares, until a visitor comes to it', async () => {

@@ -167,8 +167,9 @@ function listenToScrolling(): () => void {
 
   // Documents and the boxes in them scroll. Their movements are added up, so that a change of the box is no jump.
   listen('scroll', (event) => {
-    const target = event.target as Element;
-    const top = target.scrollTop ?? scrollY;
+    const target = event.target!;
+    // A post can hide what a document has by this name.
+    const top = target instanceof Element ? target.scrollTop : scrollY;
     total += top - (tops.get(target) || 0) || 0;
     tops.set(target, top);
     add([event.timeStamp, total, 0]);

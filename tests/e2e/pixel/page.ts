@@ -51,6 +51,15 @@ export function registerPageRules(host: PixelHost, browser: () => Browser) {
       expect(host.pagesOf()).toEqual(['/ load']);
     });
 
+    it('tells how far it was scrolled also if a post hides where documents say so', async () => {
+      const page = await host.openPage(browser());
+      await page.goto(host.setPage('/', `<img name="scrollTop" alt="">${FIELDS}${host.tag()}`));
+      await host.waitForToken(page);
+      await page.evaluate(() => scrollTo(0, 300));
+      await host.waitForEvent('Scroll');
+      expect(host.eventsOf('Scroll').at(-1)!.y).toBe(300);
+    });
+
     it('sees nothing in the console, unless the tag asks for it', async () => {
       const page = await host.openTimedPage(browser());
       const lines: string[] = [];

@@ -114,7 +114,8 @@ export function registerSetupTests(): void {
       const { base } = await createIntegration('Without answers');
       const page = await dashboard.open({ role: 'viewer', provokes: /status of 403/ });
       // Nothing of it comes with the page if it is hidden from the menu.
-      await page.context().addCookies([{ name: 'setup', value: 'dismissed', url: base }]);
+      const { hostname: domain, pathname: path } = new URL(base);
+      await page.context().addCookies([{ name: 'setup', value: 'dismissed', domain, path }]);
       const refusal = { message: 'Not now', code: -32_603, data: { code: 'FORBIDDEN', httpStatus: 403 } };
       await page.route('**/api/trpc/setup.get*', (route) => route.fulfill({ status: 403, json: { error: refusal } }));
       await page.goto(`${base}/overview`);

@@ -2,8 +2,8 @@
 // properties of the document by their names, or look like variables. They must neither stop the pixel for all readers nor change
 // what it sees.
 
-/** Reads a property of the document, although an element of that name hides it. */
-export const readDocument = (name: string) => Reflect.get(Document.prototype, name, document);
+/** Reads a property of the document, although an element of that name hides it. A page may have another `Document`. */
+export const readDocument = (name: string) => Reflect.get(Object.getPrototypeOf(document), name, document);
 
 export const findElement = <Found extends Element>(selector: string): Found | null =>
   readDocument('querySelector').call(document, selector);

@@ -39,6 +39,8 @@ export function registerPageRules(host: PixelHost, browser: () => Browser) {
       '<iframe name="botPixel"></iframe>',
       '<form id="botPixel"><input name="map"></form>',
       '<a id="__stagehand"></a><iframe name="__playwright_"></iframe>',
+      // Not by a visitor, but by the page itself.
+      '<script>class Document {}</script>',
     ])('can have %s, and its visitors are seen as without', async (post) => {
       const page = await host.openTimedPage(browser());
       await page.goto(host.setPage('/', post + host.tag()));

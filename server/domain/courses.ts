@@ -8,7 +8,7 @@ const COURSE_PATHS: RegExp[] = [
   /^(\/d2l\/home\/\d+)(?:\/|$)/, // D2L Brightspace
   /^\/d2l\/le\/content\/(\d+)(?:\/|$)/, // D2L content, of the same course
   /^(\/course\/\d+)(?:\/|$)/, // Schoology
-  /^(\/courses\/course-v1:[^/]+)(?:\/|$)/, // Open edX
+  /^((?:\/courses|\/learning\/course)\/course-v1:[^/]+)(?:\/|$)/, // Open edX, and its micro-frontend for learning
 ];
 /** `home` is the path of the course if other pages name it too. */
 const COURSE_QUERIES: { path: RegExp; parameter: string; home?: string }[] = [

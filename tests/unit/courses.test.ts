@@ -16,6 +16,11 @@ describe('findCourse', () => {
     ['Moodle', 'https://e.edu/moodle/course/view.php?id=7', 'https://e.edu/moodle/course/view.php?id=7'],
     ['Blackboard', 'https://b.example.edu/ultra/courses/_10_1/outline', 'https://b.example.edu/ultra/courses/_10_1'],
     ['D2L', 'https://d.example.edu/d2l/home/6606', 'https://d.example.edu/d2l/home/6606'],
+    [
+      'Open edX',
+      'https://apps.x.example.edu/learning/course/course-v1:edX+DemoX+Demo_Course/block-v1:edX+DemoX+Demo_Course+type@sequential+block@7',
+      'https://apps.x.example.edu/learning/course/course-v1:edX+DemoX+Demo_Course',
+    ],
   ])('finds the course of %s in %s', (_lms, pageUrl, url) => {
     expect(findCourse(pageUrl)).toMatchObject({ id: idOf(url), url });
   });
@@ -66,6 +71,7 @@ describe('findCourse', () => {
     ['D2L content', 'https://d.example.edu/d2l/le/content/6606/viewContent/1/View'],
     ['Schoology', 'https://s.example.edu/course/1234567890/materials'],
     ['Open edX', 'https://x.example.edu/courses/course-v1:edX+DemoX+Demo_Course/courseware/'],
+    ['Open edX’s micro-frontend', 'https://apps.x.example.edu/learning/course/course-v1:edX+DemoX+Demo_Course/home'],
     ['Open edX, with many letters and digits', 'https://x.example.edu/courses/course-v1:MITx+6.00.1x+2T2024/home'],
   ])('finds the course of %s in what the pixel tells of the address', (_lms, pageUrl) => {
     const course = findCourse(pageUrl);

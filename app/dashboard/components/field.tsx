@@ -20,7 +20,7 @@ export function Field({
   return (
     <FieldIds value={{ control: id, hint: hint ? `${id}-hint` : undefined, error: error ? `${id}-error` : undefined }}>
       <div className="flex min-w-0 flex-col gap-1">
-        <label htmlFor={id} className="font-medium text-muted text-xs">
+        <label htmlFor={id} className="whitespace-pre-wrap font-medium text-muted text-xs">
           {label}
         </label>
         {children}

@@ -18,6 +18,15 @@ export function registerErasingTests(): void {
       await page.getByText('only admins may erase a user').waitFor();
     });
 
+    it('shows all spaces of the id that must be typed', async () => {
+      const id = 'gone  twice';
+      const facts = [started('of-spaces'), correlated('of-spaces', id)];
+      expect((await dashboard.product.ingest(dashboard.integrationId, facts)).status).toBe(200);
+      const page = await dashboard.visit(`/users/${encodeURIComponent(id)}`, { role: 'admin' });
+      await page.getByRole('button', { name: 'Erase this user' }).click();
+      expect(await page.locator('label', { hasText: 'to confirm' }).innerText()).toBe(`Type “${id}” to confirm`);
+    });
+
     it('is refused at once without the network, and never sent after it was cancelled', async ({ onTestFinished }) => {
       const page = await dashboard.visit(`/users/${ID}`, { role: 'admin', provokes: /ERR_INTERNET_DISCONNECTED/ });
       onTestFinished(() => page.context().setOffline(false));

@@ -37,7 +37,7 @@ const columnsOf = (base: string, timeZone: string): Column<Anomaly>[] => [
         <div className="py-1">
           <span className={joinClasses(TRUNCATED, 'font-medium')} title={anomaly.anomalyType}>
             {nameAnomaly(anomaly.anomalyType)}
-          </span>
+          </span>{' '}
           {sentence && (
             <span className={joinClasses(TRUNCATED, 'text-muted')} title={sentence}>
               {sentence}
@@ -93,15 +93,13 @@ const columnsOf = (base: string, timeZone: string): Column<Anomaly>[] => [
 
 const NOUN = ['anomaly', 'anomalies'] as const;
 
-/** Names a row for screen readers: no two of a list sound alike. It begins with what its button shows. */
-const describeRow = (anomaly: Anomaly, timeZone: string) =>
-  [
-    nameAnomaly(anomaly.anomalyType),
-    sayAnomaly(anomaly, timeZone) ?? anomaly.userName ?? anomaly.userId,
-    showInstant(anomaly.detectedAt, timeZone),
-  ]
-    .filter(Boolean)
-    .join(', ');
+/** Names a row for screen readers: no two of a list sound alike. It begins with exactly what its button shows. */
+function describeRow(anomaly: Anomaly, timeZone: string): string {
+  const sentence = sayAnomaly(anomaly, timeZone);
+  const shown = [nameAnomaly(anomaly.anomalyType), sentence].filter(Boolean).join(' ');
+  const who = sentence ? null : (anomaly.userName ?? anomaly.userId);
+  return [shown, who, showInstant(anomaly.detectedAt, timeZone)].filter(Boolean).join(', ');
+}
 
 /** The anomalies that the pipeline reported, with a panel for the selected one. */
 export function Anomalies() {

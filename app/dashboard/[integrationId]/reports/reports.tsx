@@ -35,9 +35,9 @@ const Status = ({ status }: Report) => <Badge tone={STATUSES[status]}>{status}</
 const Records = ({ recordCount }: Report) => (recordCount === null ? NONE : <Count value={recordCount} />);
 const Size = ({ fileSize }: Report) => (fileSize === null ? NONE : <Bytes value={fileSize} />);
 
-/** Names a report for screen readers: a schedule gives all of its reports one name. */
+/** Names a report for screen readers: a schedule gives all of its reports one name. It begins with exactly what its button shows. */
 const nameReport = ({ name, content, completedAt }: Report, timeZone: string) =>
-  [name, content && describeContent(content), showInstant(completedAt, timeZone)].filter(Boolean).join(', ');
+  `${[name, content && describeContent(content)].filter(Boolean).join(' ')}, ${showInstant(completedAt, timeZone)}`;
 
 /** Links to the file while it is available. */
 function DownloadLink({ report }: { report: Report }) {
@@ -67,7 +67,7 @@ const COLUMNS: Column<Report>[] = [
       <div className="py-1">
         <span className={joinClasses(TRUNCATED, 'font-medium')} title={name}>
           {name}
-        </span>
+        </span>{' '}
         {content && (
           <span className={joinClasses(TRUNCATED, 'text-muted')} title={describeContent(content)}>
             {describeContent(content)}

@@ -221,18 +221,19 @@ describe.each(BROWSERS.map((each) => [each.name, each] as const))('in %s', (name
   });
 
   it('a restored page stays silent if consent was withdrawn since', async () => {
-    const tellReturn = '<script>onpageshow = ({ persisted }) => persisted && fetch("/returned");</script>';
+    // The page leaves by itself: Playwright hears of a return late or never, and would take it for one that interrupts its next navigation.
+    const leaveAgain =
+      '<script>onpageshow = ({ persisted }) => persisted && setTimeout(() => location.assign("/last"));</script>';
+    host.setPage('/last', host.tag());
     const page = await host.openPage(browser());
-    await page.goto(host.setPage('/kept', tellReturn + host.tag()));
+    await page.goto(host.setPage('/kept', leaveAgain + host.tag()));
     await host.waitForToken(page);
     await page.goto(host.setPage('/refused', host.tag('data-consent="wait"')));
     await host.waitForEvent('Leave');
     await page.waitForFunction(() => window.botPixel);
     await page.evaluate(() => window.botPixel!.push(['consent', false]));
     await page.evaluate(() => history.back()).catch(() => {});
-    await expect.poll(() => host.requested).toContain('/returned');
     // A page that is left sends everything at once.
-    await page.goto(host.setPage('/last', host.tag()));
     await expect.poll(() => host.pagesOf()).toContain('/last load');
     expect(host.pagesOf()).toEqual(['/kept load', '/last load']);
     expect(host.eventsOf('Leave')).toHaveLength(1);

@@ -1,12 +1,10 @@
 'use client';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
 import type { Handling, IncidentStatus } from '../../../contract/findings';
 import { Badge, type Tone } from '../components/badge';
 import { Button } from '../components/button';
-import { DetailsPanel } from '../components/details-panel';
 import { Select } from '../components/field';
-import { Pending } from '../components/pending';
 import { RoleNote } from '../components/role-note';
 import type { Shortcut } from '../components/shortcuts';
 import { Time } from '../components/time';
@@ -23,8 +21,6 @@ const STATUS_WORDS: Record<IncidentStatus, string> = {
   Resolved: 'Resolved',
 };
 const TONES: Record<IncidentStatus, Tone> = { Open: 'danger', Acknowledged: 'medium', Resolved: 'neutral' };
-
-type FailedQuery = Parameters<typeof Pending>[0]['query'];
 
 export type IncidentKind = 'alerts' | 'anomalies';
 
@@ -66,13 +62,6 @@ function useIncidentChanges(kind: IncidentKind) {
   return changes[kind];
 }
 
-/** Keeps the incident that the list had last, for the panel: it may leave the list while it is selected. */
-export function useLastListed<Incident extends { id: string }>(listed: Incident | undefined): Incident | undefined {
-  const [last, setLast] = useState(listed);
-  if (listed && listed !== last) setLast(listed);
-  return listed ?? last;
-}
-
 /** The keys that change the selected incident. */
 export function useIncidentShortcuts(kind: IncidentKind, readSelected: () => string | null): Shortcut[] {
   const { canWrite } = useStaff();
@@ -111,15 +100,6 @@ export function IncidentActions({ kind, incident }: { kind: IncidentKind; incide
       </Button>
       <RoleNote needs="analyst" act={`change the status of ${kind}`} />
     </div>
-  );
-}
-
-/** Shown instead of an incident that could not be read: a link may lead to one that is gone. */
-export function UnreadIncident({ title, query, onClose }: { title: string; query: FailedQuery; onClose(): void }) {
-  return (
-    <DetailsPanel title={title} onClose={onClose}>
-      <Pending query={query} className="h-96" />
-    </DetailsPanel>
   );
 }
 

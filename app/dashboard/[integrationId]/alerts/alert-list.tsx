@@ -5,6 +5,7 @@ import { ActiveFilters } from '../../components/active-filters';
 import { TRUNCATED } from '../../components/classes';
 import { type Column, DataTable } from '../../components/data-table';
 import { ListWithDetails } from '../../components/details-panel';
+import { UnreadRow, useLinkedRow } from '../../components/linked-row';
 import { ListTools } from '../../components/list-tools';
 import { SeverityBadge } from '../../components/severity-badge';
 import { EmptyState } from '../../components/states';
@@ -14,7 +15,7 @@ import { listRows, PAGES, refreshEvery } from '../../list-pages';
 import { REFRESH_MS } from '../../new-rows';
 import { useTRPC } from '../../queries';
 import { showInstant } from '../../time-zone';
-import { IncidentBadge, StatusFilter, UnreadIncident, useIncidentShortcuts, useLastListed } from '../incident-handling';
+import { IncidentBadge, StatusFilter, useIncidentShortcuts } from '../incident-handling';
 import { readAlertFilters } from './alert-filters';
 import { AlertPanel } from './alert-panel';
 
@@ -72,17 +73,9 @@ export function AlertList({ base }: { base: string }) {
   );
   const total = useQuery(trpc.alerts.count.queryOptions(filters, { refetchInterval: REFRESH_MS })).data;
   const list = listRows(query);
-  const listed = list.rows?.find(({ id }) => id === selected);
-  const isElsewhere = selected !== null && list.rows !== undefined && listed === undefined;
-  const last = useLastListed(listed);
-  const elsewhere = useQuery(
-    trpc.alerts.get.queryOptions(
-      { id: selected ?? '' },
-      // Otherwise the panel would close while it is read, and lose the focus.
-      { enabled: isElsewhere, placeholderData: last?.id === selected ? last : undefined },
-    ),
-  );
-  const alert = listed ?? (isElsewhere ? elsewhere.data : undefined);
+  const { listed, options } = useLinkedRow(list.rows, selected);
+  const elsewhere = useQuery(trpc.alerts.get.queryOptions({ id: selected ?? '' }, options));
+  const alert = listed ?? (options.enabled ? elsewhere.data : undefined);
   const set = (param: string, value: string | null) => change({ [param]: value, selected: null });
   const rules = useQuery(trpc.alertRules.list.queryOptions(undefined, { enabled: filters.ruleId !== undefined }));
   // A rule that has not fired has no alert, and one that is deleted is only in its alerts.
@@ -122,8 +115,8 @@ export function AlertList({ base }: { base: string }) {
           alert ? (
             <AlertPanel key={alert.id} alert={alert} base={base} onClose={() => select(null)} />
           ) : (
-            isElsewhere &&
-            elsewhere.error && <UnreadIncident title="Alert" query={elsewhere} onClose={() => select(null)} />
+            options.enabled &&
+            elsewhere.error && <UnreadRow title="Alert" query={elsewhere} onClose={() => select(null)} />
           )
         }
       />

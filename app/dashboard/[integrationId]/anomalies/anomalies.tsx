@@ -7,6 +7,7 @@ import { shortenId } from '../../components/copying';
 import { type Column, DataTable } from '../../components/data-table';
 import { ListWithDetails } from '../../components/details-panel';
 import { HoverLink } from '../../components/hover-link';
+import { UnreadRow, useLinkedRow } from '../../components/linked-row';
 import { ListTools } from '../../components/list-tools';
 import { PageHeader } from '../../components/page-header';
 import { SeverityBadge } from '../../components/severity-badge';
@@ -18,7 +19,7 @@ import { listRows, PAGES, refreshEvery } from '../../list-pages';
 import { REFRESH_MS } from '../../new-rows';
 import { useTRPC } from '../../queries';
 import { showInstant } from '../../time-zone';
-import { IncidentBadge, UnreadIncident, useIncidentShortcuts, useLastListed } from '../incident-handling';
+import { IncidentBadge, useIncidentShortcuts } from '../incident-handling';
 import { ANOMALY_FILTER_NAMES, readAnomalyFilters } from './anomaly-filters';
 import { AnomalyPanel } from './anomaly-panel';
 import { nameAnomaly, sayAnomaly } from './anomaly-words';
@@ -116,17 +117,9 @@ export function Anomalies() {
   );
   const total = useQuery(trpc.anomalies.count.queryOptions(filters, { refetchInterval: REFRESH_MS })).data;
   const list = listRows(query);
-  const listed = list.rows?.find(({ id }) => id === selected);
-  const isElsewhere = selected !== null && list.rows !== undefined && listed === undefined;
-  const last = useLastListed(listed);
-  const elsewhere = useQuery(
-    trpc.anomalies.get.queryOptions(
-      { id: selected ?? '' },
-      // Otherwise the panel would close while it is read, and lose the focus.
-      { enabled: isElsewhere, placeholderData: last?.id === selected ? last : undefined },
-    ),
-  );
-  const anomaly = listed ?? (isElsewhere ? elsewhere.data : undefined);
+  const { listed, options } = useLinkedRow(list.rows, selected);
+  const elsewhere = useQuery(trpc.anomalies.get.queryOptions({ id: selected ?? '' }, options));
+  const anomaly = listed ?? (options.enabled ? elsewhere.data : undefined);
   const shortcuts = useIncidentShortcuts('anomalies', readSelected);
   const isFiltered = [...ANOMALY_FILTER_NAMES.keys()].some((param) => params.has(param));
   return (
@@ -166,8 +159,8 @@ export function Anomalies() {
           anomaly ? (
             <AnomalyPanel key={anomaly.id} anomaly={anomaly} base={base} onClose={() => select(null)} />
           ) : (
-            isElsewhere &&
-            elsewhere.error && <UnreadIncident title="Anomaly" query={elsewhere} onClose={() => select(null)} />
+            options.enabled &&
+            elsewhere.error && <UnreadRow title="Anomaly" query={elsewhere} onClose={() => select(null)} />
           )
         }
       />

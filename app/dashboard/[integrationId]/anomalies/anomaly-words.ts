@@ -20,7 +20,7 @@ interface AnomalyWords {
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 const isNumber = (value: unknown): value is number => typeof value === 'number';
-/** With its offset. Without one, each reader's browser would take it for a time of its own zone. */
+/** With its offset. Without one, each reader's browser would read it in the zone of that computer. */
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/;
 const isInstant = (value: unknown): value is string =>
   isText(value) && INSTANT.test(value) && !Number.isNaN(Date.parse(value));

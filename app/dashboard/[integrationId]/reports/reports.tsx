@@ -11,8 +11,8 @@ import { type Column, DataTable } from '../../components/data-table';
 import { DetailsPanel, Facts, ListWithDetails } from '../../components/details-panel';
 import { ConfirmDialog } from '../../components/dialog';
 import { Download } from '../../components/icons';
+import { UnreadRow, useLinkedRow } from '../../components/linked-row';
 import { PageHeader } from '../../components/page-header';
-import { Pending } from '../../components/pending';
 import { RoleNote } from '../../components/role-note';
 import { EmptyState } from '../../components/states';
 import { Time, useTimeZone } from '../../components/time';
@@ -22,7 +22,6 @@ import { REFRESH_MS } from '../../new-rows';
 import { useTRPC } from '../../queries';
 import { useStaff } from '../../staff';
 import { showInstant } from '../../time-zone';
-import { useLastListed } from '../incident-handling';
 import { ReportJobs } from './report-jobs';
 import { describeContent, showFilters, showLength, showMaker, showRequester } from './report-words';
 import { RequestReport } from './request-report';
@@ -122,17 +121,9 @@ export function Reports() {
     trpc.reports.list.infiniteQueryOptions({}, { ...PAGES, refetchInterval: refreshEvery(REFRESH_MS) }),
   );
   const list = listRows(query);
-  const listed = list.rows?.find(({ id }) => id === selected);
-  const isElsewhere = selected !== null && list.rows !== undefined && listed === undefined;
-  const last = useLastListed(listed);
-  const elsewhere = useQuery(
-    trpc.reports.get.queryOptions(
-      { id: selected ?? '' },
-      // Otherwise the panel would close while it is read, and lose the focus.
-      { enabled: isElsewhere, placeholderData: last?.id === selected ? last : undefined },
-    ),
-  );
-  const report = listed ?? (isElsewhere ? elsewhere.data : undefined);
+  const { listed, options } = useLinkedRow(list.rows, selected);
+  const elsewhere = useQuery(trpc.reports.get.queryOptions({ id: selected ?? '' }, options));
+  const report = listed ?? (options.enabled ? elsewhere.data : undefined);
   const templates = useQuery(trpc.reports.templates.queryOptions()).data;
   return (
     <>
@@ -187,12 +178,8 @@ export function Reports() {
               )}
             </DetailsPanel>
           ) : (
-            isElsewhere &&
-            elsewhere.error && (
-              <DetailsPanel title="Report" onClose={() => select(null)}>
-                <Pending query={elsewhere} className="h-96" />
-              </DetailsPanel>
-            )
+            options.enabled &&
+            elsewhere.error && <UnreadRow title="Report" query={elsewhere} onClose={() => select(null)} />
           )
         }
       />

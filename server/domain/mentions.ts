@@ -152,7 +152,7 @@ const writeInJson = (text: string) => JSON.stringify(text).slice(1, -1);
 const writeInCell = (text: string) => writeCsvCell(`x${text}`).replace(/^"?x/, '').replace(/"$/, '');
 
 /**
- * The ways to write a name. An accent is a part of its letter or a character of its own, and word processors and tablets replace `'` by
+ * The ways to write a name. An accent is a part of its letter or a separate character, and word processors and tablets replace `'` by
  * `’`. Ids that differ in this are those of two users.
  */
 function listSpellings(name: string): string[] {

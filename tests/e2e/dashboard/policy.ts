@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { settle } from '../../support/dashboard';
 import { expectFileHeaders, expectPageHeaders, OPEN_PAGES } from '../../support/page-headers';
-import { dashboard, receiver } from './shared-dashboard';
+import { dashboard, openSeparatePage, receiver } from './shared-dashboard';
 
 // Checks the Content-Security-Policy of pages in a real browser. pages.ts checks that no page violates
 // it by itself: there, a violation that the browser logs is an error like any other.
@@ -30,16 +30,13 @@ export function registerPolicyTests(): void {
 
   describe('a page with schemas in the browser', () => {
     it('does not try to evaluate text, which browsers report although it is caught', async () => {
-      const signedIn = (await dashboard.open({ role: 'analyst' })).context();
-      const context = await signedIn.browser()!.newContext({ storageState: await signedIn.storageState() });
-      onTestFinished(() => context.close());
+      const page = await openSeparatePage('analyst');
       const violations: string[] = [];
-      await context.exposeFunction('noteViolation', (directive: string) => violations.push(directive));
-      await context.addInitScript(() => {
+      await page.exposeFunction('noteViolation', (directive: string) => violations.push(directive));
+      await page.addInitScript(() => {
         const { noteViolation } = window as unknown as { noteViolation(directive: string): void };
         document.addEventListener('securitypolicyviolation', (event) => noteViolation(event.effectiveDirective));
       });
-      const page = await context.newPage();
       await page.goto(`${dashboard.base}/webhooks/new`);
       await settle(page);
       // Its schemas are there, and judge.

@@ -3,8 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { settle } from '../../support/dashboard';
 import { report } from '../../support/facts';
-import { POLL_LIMIT_MS } from '../../support/limits.mjs';
-import { dashboard } from './shared-dashboard';
+import { dashboard, openSeparatePage } from './shared-dashboard';
 
 /** Reports and their schedules. */
 export function registerReportTests(): void {
@@ -41,13 +40,9 @@ export function registerReportTests(): void {
       await row.waitFor({ state: 'detached' });
     });
 
-    it('appears while the page is open, also if nobody asked for it there', async ({ onTestFinished }) => {
-      const signedIn = (await dashboard.open({ role: 'viewer' })).context();
+    it('appears while the page is open, also if nobody asked for it there', async () => {
       // A clock that was moved stays moved in its context: a text of the next test could have been spoken meanwhile.
-      const context = await signedIn.browser()!.newContext({ storageState: await signedIn.storageState() });
-      onTestFinished(() => context.close());
-      context.setDefaultTimeout(POLL_LIMIT_MS);
-      const page = await context.newPage();
+      const page = await openSeparatePage('viewer');
       await page.clock.install();
       await page.goto(`${dashboard.base}/reports`);
       await settle(page);

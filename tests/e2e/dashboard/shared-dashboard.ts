@@ -1,6 +1,8 @@
-import { afterAll, afterEach, beforeAll, expect } from 'vitest';
-import { type Dashboard, startDashboard } from '../../support/dashboard';
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, onTestFinished } from 'vitest';
+import { type Dashboard, type Role, startDashboard } from '../../support/dashboard';
 import { createDemoSettings } from '../../support/database';
+import { POLL_LIMIT_MS } from '../../support/limits.mjs';
 import { type Receiver, startReceiver } from '../../support/receiver';
 
 // One product, one browser and one receiver of webhooks for all tests of the dashboard. Starting them, and loading each page
@@ -30,6 +32,15 @@ export function shareDashboard(): void {
     await dashboard?.stop();
     await receiver?.stop();
   });
+}
+
+/** Opens a page in a separate context, signed in, until the test ends. What a test changes of it, such as the clock, does not reach others. */
+export async function openSeparatePage(role: Role): Promise<Page> {
+  const signedIn = (await dashboard.open({ role })).context();
+  const context = await signedIn.browser()!.newContext({ storageState: await signedIn.storageState() });
+  onTestFinished(() => context.close());
+  context.setDefaultTimeout(POLL_LIMIT_MS);
+  return context.newPage();
 }
 
 /** Prepares what tests share when the first of them needs it. If that fails, all of them fail with its reason. */

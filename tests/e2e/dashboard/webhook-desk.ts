@@ -3,9 +3,8 @@ import { afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vite
 import { createRandom, makeSessionFacts } from '../../../server/demo/session-facts';
 import { intercept, settle } from '../../support/dashboard';
 import { createGate } from '../../support/gate';
-import { POLL_LIMIT_MS } from '../../support/limits.mjs';
 import { waitUntil } from '../../support/receiver';
-import { dashboard, receiver } from './shared-dashboard';
+import { dashboard, openSeparatePage, receiver } from './shared-dashboard';
 
 const random = createRandom(18);
 const STATES = ['Healthy', 'Failing', 'Disabled by failures', 'Disabled by hand', 'Disabled by the plan'];
@@ -160,11 +159,7 @@ export function registerWebhookDeskTests(): void {
 
     it('draws the attempts of each webhook in the list while it is open', async () => {
       const id = await subscribe('/drawn');
-      const signedIn = (await dashboard.open({ role: 'viewer' })).context();
-      const context = await signedIn.browser()!.newContext({ storageState: await signedIn.storageState() });
-      onTestFinished(() => context.close());
-      context.setDefaultTimeout(POLL_LIMIT_MS);
-      const page = await context.newPage();
+      const page = await openSeparatePage('viewer');
       await page.clock.install();
       await page.goto(`${dashboard.base}/webhooks?selected=${id}`);
       await settle(page);

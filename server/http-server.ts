@@ -10,7 +10,7 @@ import {
   resetConnections,
 } from './http-limits';
 import { isRouterState } from './next-internals';
-import { stopListening } from './node-http-internals';
+import { answerHalfClosed, stopListening } from './node-http-internals';
 import { runRequest } from './platform/console';
 import { beginAccess, endAccess } from './rest/access-log';
 import { findClientAddress, noteClientAddress } from './rest/client-address';
@@ -53,7 +53,7 @@ export function createHttpServer(
     });
   };
   // node:http would refuse a request without Host; the API handles it like any other.
-  return limitConnections(createServer({ ...limits, requireHostHeader: false }), limits)
+  return limitConnections(answerHalfClosed(createServer({ ...limits, requireHostHeader: false })), limits)
     .on('request', answer)
     .on('checkExpectation', answer)
     .on('connect', (_request, socket) => refuse(new Error('this is no proxy'), socket))

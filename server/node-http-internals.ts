@@ -34,3 +34,9 @@ export function readTakenBytes(socket: Socket): number {
   const { _handle: handle } = socket as Socket & { _handle: { bytesWritten: number; writeQueueSize: number } | null };
   return handle ? handle.bytesWritten - handle.writeQueueSize : socket.bytesWritten;
 }
+
+/**
+ * Answers clients that close their side after the request, as `nc -N` does: by default, node:http then closes the connection
+ * without the answer. A client that has left is noticed when the answer is written.
+ */
+export const answerHalfClosed = (server: Server) => Object.assign(server, { httpAllowHalfOpen: true });

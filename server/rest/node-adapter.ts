@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { type Duplex, Readable } from 'node:stream';
+import { type Duplex, finished, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ApiError } from '../../contract/errors';
 import { UNMATCHED_PATH } from '../domain/usage';
@@ -43,12 +43,16 @@ async function sendStream(
   const pieces = Readable.from(stream, { objectMode: false });
   // To a client of HTTP/1.0, as many proxies are, a mere end of the connection is the end of the file.
   pieces.once('error', () => request.socket.resetAndDestroy());
+  // A client that closes its side has left, as far as one can know before the next piece, which may take long to find.
+  const unwatch = finished(request.socket, { writable: false }, () => response.destroy());
   try {
     await pipeline(pieces, response);
   } catch (error) {
     // A client may leave before the end.
     if ((error as { code?: unknown }).code === 'ERR_STREAM_PREMATURE_CLOSE') return;
     service.log.warn({ err: error }, 'a file could not be sent to its end');
+  } finally {
+    unwatch();
   }
 }
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { CONNECTION_LIMITS, limitConnections } from '../../server/http-limits';
@@ -103,6 +104,13 @@ describe('a slow client is cut off, and others are served meanwhile', () => {
     socket.destroy();
     await expectServed();
   });
+});
+
+it('a client that closes its side after the request gets the answer, and the connection ends', async () => {
+  const { hostname, port } = new URL(server.url);
+  const head = `GET /v1/integration HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`;
+  const answer = await text(connect({ host: hostname, port: Number(port), allowHalfOpen: true }).end(head));
+  expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
 });
 
 it('three hundred silent connections leave the others served, and are closed', async () => {

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { Agent, createServer, request, type Server } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connect as connectTls, createServer as createTlsServer } from 'node:tls';
 import { expect } from 'vitest';
-import { readTakenBytes, screenBody, stopListening } from '../../../server/node-http-internals';
+import { answerHalfClosed, readTakenBytes, screenBody, stopListening } from '../../../server/node-http-internals';
 import { readCertificateDates } from '../../../server/webhooks/tls-internals';
 import { describeReaches } from './reaches';
 
@@ -70,6 +70,17 @@ export function registerNodeReaches(): void {
             expect([isStopped, server.listening]).toEqual([false, false]);
             agent.destroy();
             await stopped;
+          },
+        ),
+
+      '`httpAllowHalfOpen` keeps a connection whose client has closed its side until the answer is sent': () =>
+        withServer(
+          (_request, response) => void delay(50).then(() => response.end('here')),
+          async (server, port) => {
+            const ask = () => text(connect({ port, allowHalfOpen: true }).end('GET / HTTP/1.1\r\nHost: x\r\n\r\n'));
+            expect(await ask()).toBe('');
+            answerHalfClosed(server);
+            expect(await ask()).toMatch(/here$/);
           },
         ),
 

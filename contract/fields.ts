@@ -180,8 +180,14 @@ export const wireInstant = (example = '2026-01-31T09:30:00.000Z') =>
 /** Text in an answer. */
 export const wireText = (example: string) => z.string().meta({ example });
 
-/** A count in an answer. */
-export const int32 = (example: number) => z.number().meta({ type: 'integer', format: 'int32', example });
+export const MAX_INT32 = 2_147_483_647;
+
+/** A count in an answer. A larger sum is shown as the largest: clients in Go and Java would refuse the whole answer. */
+export const int32 = (example: number) =>
+  z
+    .number()
+    .overwrite((count) => Math.min(count, MAX_INT32))
+    .meta({ type: 'integer', format: 'int32', example });
 
 /** A floating-point number in an answer. */
 export const double = (example: number) => z.number().meta({ type: 'number', format: 'double', example });

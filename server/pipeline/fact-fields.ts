@@ -1,5 +1,14 @@
 import { z } from 'zod';
-import { cutText, freeObject, instantText, isPathId, isStorableText, isWebUrl, text } from '../../contract/fields';
+import {
+  cutText,
+  freeObject,
+  instantText,
+  isPathId,
+  isStorableText,
+  isWebUrl,
+  MAX_INT32,
+  text,
+} from '../../contract/fields';
 
 /** An id of the pipeline: 1 to 256 characters, without control characters, not `.` or `..`. */
 export const factId = () => text(1, 256).refine(isPathId, 'must be free of control characters and not . or ..');
@@ -18,7 +27,6 @@ export const factTime = instantText;
 /** A score or a confidence. */
 export const unitInterval = () => z.number().min(0, 'must be between 0 and 1').max(1, 'must be between 0 and 1');
 
-export const MAX_INT32 = 2_147_483_647;
 /** A count that fits a Postgres integer. */
 export const count = (max = MAX_INT32) => z.int().min(0).max(max);
 

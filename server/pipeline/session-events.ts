@@ -1,9 +1,10 @@
 import { z } from 'zod';
+import { MAX_INT32 } from '../../contract/fields';
 import { SESSION_EVENT_TYPES } from '../../contract/session-events';
 import { sessionEvents } from '../../db/schema';
 import { hasReliableUser, isInput } from '../domain/correlation';
 import { FactRefusal } from './draft';
-import { count, cutPageUrl, factId, factTime, jsonObject, MAX_INT32, webUrl } from './fact-fields';
+import { count, cutPageUrl, factId, factTime, jsonObject, webUrl } from './fact-fields';
 import { defineFact } from './fact-kind';
 import { defineRecords, isSameRecord, type RecordRow } from './records';
 

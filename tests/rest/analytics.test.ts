@@ -388,6 +388,17 @@ describe('the browsers', () => {
   });
 });
 
+it('a sum beyond 32 bits is shown as the largest number that the document allows', async () => {
+  const customer = await Customer.create(server, [started('s'), started('t'), started('u')]);
+  const largest = 2 ** 31 - 1;
+  await server.database.db.sql`update sessions set event_count = ${largest} where integration_id = ${customer.id}`;
+  const { summary, timeSeries } = await analyze(customer);
+  expect([summary.totalEvents, timeSeries.at(-1).eventCount, summary.averageEventsPerSession]).toEqual(
+    Array(3).fill(largest),
+  );
+  expect((await customer.read('/v1/stats')).totalEvents).toBe(largest);
+});
+
 describe('names that every object has', () => {
   it.each(['__proto__', 'constructor', 'toString'])('count like others: %s', async (name) => {
     const [session] = [

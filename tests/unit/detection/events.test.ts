@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CLIPBOARD_KINDS, EventCode, MAX_BEACON_ITEMS, MAX_SESSION_BATCHES } from '../../../contract/beacon';
+import { MAX_INT32 } from '../../../contract/fields';
 import { anchorDocuments } from '../../../server/detection/documents';
 import { summariseEvents } from '../../../server/detection/events';
 import type { TraceBatch } from '../../../server/detection/trace';
-import { MAX_INT32 } from '../../../server/pipeline/fact-fields';
 import { DESKTOP, TraceBuilder } from '../../support/trace';
 
 const ORIGIN_MS = 1_800_000_000_000;

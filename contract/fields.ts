@@ -120,10 +120,10 @@ export interface RangeBound {
   isWholeDay: boolean;
 }
 
-const EXAMPLE_BOUNDS = { start: '2026-01-01', end: '2026-01-31T09:30:00Z' };
+const EXAMPLE_BOUNDS = { start: '2026-01-01', day: '2026-01-01', end: '2026-01-31T09:30:00Z' };
 
-/** A bound in a query: a date, or a date-time with an offset. */
-export const rangeBound = (edge: 'start' | 'end', description: string) =>
+/** A bound in a query: a date, or a date-time with an offset. `day`: a start whose day counts as a whole. */
+export const rangeBound = (edge: 'start' | 'day' | 'end', description: string) =>
   z
     .string()
     .transform((value, context): RangeBound => {
@@ -135,7 +135,7 @@ export const rangeBound = (edge: 'start' | 'end', description: string) =>
         return z.NEVER;
       }
       // Times of rows are whole milliseconds: the next one is the first at or after a finer bound, as it is the first not before it.
-      const laterMs = isWholeDay && edge === 'end' ? DAY_MS : FINER_THAN_MS.test(value) ? 1 : 0;
+      const laterMs = isWholeDay && edge === 'end' ? DAY_MS : edge !== 'day' && FINER_THAN_MS.test(value) ? 1 : 0;
       return { at: new Date(Date.parse(parsed.data) + laterMs).toISOString(), isWholeDay };
     })
     // Without a format: generated clients would send only one of the two forms.

@@ -5,7 +5,7 @@ import { tierSchema } from './tiers';
 export const usageInput = z
   .object({
     startDate: rangeBound(
-      'start',
+      'day',
       'The first of the whole UTC days that count is that of it: ISO 8601 date (UTC), or date-time with offset.',
     ),
     endDate: rangeBound(

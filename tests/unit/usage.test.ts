@@ -10,6 +10,11 @@ describe('a range of usage', () => {
     expect(resolve({})).toEqual({ startDate: '2026-01-01T00:00:00.000Z', endDate: NOW.toISOString() });
   });
 
+  it('begins with the day of its start, however late in that day it is', () => {
+    const { startDate } = resolve({ startDate: '2026-01-29T23:59:59.999999Z' });
+    expect(startDate).toBe('2026-01-29T00:00:00.000Z');
+  });
+
   it('that ends within the very first month begins with the year 1', () => {
     for (const endDate of ['0001-01-01', '0001-01-29', '0001-01-30T00:00:00Z'])
       expect(resolve({ endDate }).startDate).toBe('0001-01-01T00:00:00.000Z');

@@ -1,6 +1,16 @@
 import { z } from 'zod';
 import { EVENT_TYPE_NAMES } from './events';
-import { dateRange, idText, int32, isReversed, type RangeBound, wireInstant, wireText, word } from './fields';
+import {
+  dateRange,
+  freeObject,
+  idText,
+  int32,
+  isReversed,
+  type RangeBound,
+  wireInstant,
+  wireText,
+  word,
+} from './fields';
 import { pageOf, pageQuery } from './pagination';
 import { timeSort } from './sorting';
 import { DELIVERY_STATUSES, webhookIdInput } from './webhooks';
@@ -85,7 +95,7 @@ export type DeliveryDetails = z.infer<typeof deliveryDetailsSchema>;
 /** What a receiver answered, for staff alone, kept for seven days. Values that may be secrets are redacted. */
 export const keptAnswerSchema = z.object({
   receivedAt: wireInstant(),
-  headers: z.record(z.string(), z.string()),
+  headers: freeObject() as z.ZodType<Record<string, string>>,
   body: z.string().describe('The first 2 KiB, decoded for display.'),
   isCut: z.boolean().describe('Whether the body was longer.'),
 });

@@ -65,13 +65,16 @@ const SCHEMES = ['bearer', 'basic'];
 /** The beginning of a JSON Web Token, and how long one is at least. */
 const [TOKEN_START, MIN_TOKEN_LENGTH] = ['eyJ', 20];
 
+/** Quotes, also as pages of errors write them. */
+const QUOTES = ['"', "'", '&quot;', '&#34;', '&apos;', '&#39;', '&#x27;'];
+
 /** Redacts what looks like a credential, in linear time. */
-const redactText = (text: string): string => redactWords(redactQuoted(redactQuoted(text, '"'), "'"));
+const redactText = (text: string): string => redactWords(QUOTES.reduce(redactQuoted, text));
 
 /**
  * Redacts values in quotes that follow a name and a colon, or an equals sign: those of JSON, and those that programs print. JSON within a
  * string of JSON has a backslash before each of its quotes. A quote with another one, before which the backslashes of the value do not come
- * in pairs, is part of the value.
+ * in pairs, is part of the value; so is a doubled one, as in SQL. JSON doubles the backslash before an apostrophe, so each one counts there.
  */
 function redactQuoted(text: string, quote: string): string {
   const parts = text.split(quote);
@@ -83,7 +86,12 @@ function redactQuoted(text: string, quote: string): string {
       kept.push(parts[at]!);
       continue;
     }
-    while (at + 1 < parts.length && isQuoteEscaped(countBackslashes(parts[at]!), depth)) at++;
+    const isApostrophe = quote === "'";
+    for (; at + 1 < parts.length; at++) {
+      const isDoubled = parts[at + 1] === '' && at + 2 < parts.length;
+      if (isDoubled) at++;
+      else if (!isQuoteEscaped(countBackslashes(parts[at]!), depth, isApostrophe)) break;
+    }
     kept.push(REDACTED + '\\'.repeat(depth));
   }
   return kept.join(quote);
@@ -91,7 +99,7 @@ function redactQuoted(text: string, quote: string): string {
 
 /** Reads the name of a value from what stands before its quote: the last word, or what was in quotes itself. Empty if there is none. */
 function readName(before: string, quoted: string): string {
-  const sign = ['=>', ':', '='].find((one) => before.endsWith(one));
+  const sign = ['=>', '=&gt;', ':', '='].find((one) => before.endsWith(one));
   if (!sign) return '';
   const rest = before.slice(0, -sign.length).trimEnd();
   return rest === ''
@@ -102,8 +110,8 @@ function readName(before: string, quoted: string): string {
         ?.at(-1) ?? '');
 }
 
-const isQuoteEscaped = (backslashes: number, depth: number): boolean =>
-  backslashes > depth && (backslashes - depth) % (2 * (depth + 1)) !== 0;
+const isQuoteEscaped = (backslashes: number, depth: number, isApostrophe: boolean): boolean =>
+  backslashes > depth && (isApostrophe || (backslashes - depth) % (2 * (depth + 1)) !== 0);
 
 function countBackslashes(part: string): number {
   let count = 0;

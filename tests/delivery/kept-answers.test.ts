@@ -162,6 +162,18 @@ describe('keeping an answer', () => {
     ["host=db password='a b' user='x'", "host=db password='[redacted]' user='x'"],
     ['password="a b" user="x"', 'password="[redacted]" user="x"'],
     ["{ apiKey: 'abc', hint: 'x' }", "{ apiKey: '[redacted]', hint: 'x' }"],
+    [
+      String.raw`{"error":"{'token': 'it\\'s \"abc\"', 'n': 'x'}"}`,
+      String.raw`{"error":"{'token': '[redacted]', 'n': 'x'}"}`,
+    ],
+    [`set password = 'it''s', hint = ''`, `set password = '[redacted]', hint = ''`],
+    [
+      '<pre>{&quot;token&quot;: &quot;a &amp; b&quot;, &quot;n&quot;: &quot;x&quot;}</pre>',
+      '<pre>{&quot;token&quot;: &quot;[redacted]&quot;, &quot;n&quot;: &quot;x&quot;}</pre>',
+    ],
+    ['{&#39;token&#39;: &#39;a b&#39;, n: &#39;x&#39;}', '{&#39;token&#39;: &#39;[redacted]&#39;, n: &#39;x&#39;}'],
+    ['{:password=&gt;&#34;a b&#34;, :n=&gt;&#34;x&#34;}', '{:password=&gt;&#34;[redacted]&#34;, :n=&gt;&#34;x&#34;}'],
+    ['password=&#x27;a b&#x27; user=&apos;x&apos;', 'password=&#x27;[redacted]&#x27; user=&apos;x&apos;'],
     [`It's no token, and the hint: 'x' isn't one.`, `It's no token, and the hint: 'x' isn't one.`],
   ])('replaces all of a secret in quotes, whatever quotes are in it: %s', (body, kept) => {
     const keeper = createAnswerKeeper();
@@ -221,6 +233,12 @@ describe('the answer to an attempt', () => {
         },
       },
     ]);
+  });
+
+  it('is shown with all its headers, whatever their names', async () => {
+    reply = says(answer(500, '', 'constructor: c\r\n__proto__: p\r\n'));
+    const [attempt] = (await (await deliver()).read()).attemptLog;
+    expect(Object.entries(attempt!.answer!.headers)).toEqual(expect.arrayContaining([['__proto__', 'p']]));
   });
 
   it('is kept of a delivered one too, whatever bytes it has', async () => {

@@ -1,4 +1,5 @@
 import type { RiskThresholds } from '../../contract/risk-thresholds';
+import { PLAN_NAMES, PLANS } from '../../contract/tiers';
 import type { Query } from '../../db/client';
 import { composeRecordset, lookUpRecords, sortByKey } from '../../db/recordset';
 import { anomalies, sessions } from '../../db/schema';
@@ -116,11 +117,15 @@ export async function readState(
 
 type TenantRow = RiskThresholds & { id: string; now: string; subscriptions: string };
 
+const PLANS_WITHOUT_WEBHOOKS = PLAN_NAMES.filter((plan) => PLANS[plan].maxActiveWebhooks === 0);
+
+// A plan without webhooks also forbids those that something else disabled before.
 const READ_TENANTS = `
   select i.id, i.medium_at as "mediumAt", i.bot_at as "botAt", now() as now,
          (select coalesce(json_agg(json_build_object(
                    'integrationId', s.integration_id, 'id', s.id, 'eventType', s.event_type, 'threshold', s.threshold,
-                   'enabled', s.enabled, 'disabledReason', s.disabled_reason)), '[]')::text
+                   'enabled', s.enabled, 'disabledReason',
+                   case when i.plan = any ('{${PLANS_WITHOUT_WEBHOOKS}}') then 'auto:plan-limit' else s.disabled_reason end)), '[]')::text
             from webhook_subscriptions s where s.integration_id = i.id and s.deleted_at is null) as subscriptions
     from integrations i where i.id in (select json_array_elements_text($1::text::json))`;
 

@@ -222,6 +222,13 @@ describe('events that were skipped while a subscription was disabled', () => {
     const reasons = (await staff.deliveries.listSkipped({ id })).data.map(({ reason }) => reason);
     expect(reasons).toEqual(['plan', 'disabled', 'threshold']);
     await patch(id, { enabled: true });
+    await patch(id, { enabled: false });
+    // The plan forbids it now, although a person had disabled it before.
+    await sql()`update integrations set plan = 'starter' where id = ${tenant.id}`;
+    await detectBot(0.98);
+    await sql()`update integrations set plan = 'enterprise' where id = ${tenant.id}`;
+    expect((await staff.deliveries.listSkipped({ id })).data[0]!.reason).toBe('plan');
+    await patch(id, { enabled: true });
     expect(await staff.deliveries.countSkipped({ id })).toEqual({ count: 1, isMore: false });
     await patch(id, { eventType: 'ReportReady' });
     expect(await staff.deliveries.sendSkipped({ id })).toEqual({ sent: 0, remaining: none });

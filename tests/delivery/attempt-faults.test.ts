@@ -133,6 +133,11 @@ describe('an attempt that fails has a code and a sentence that says what happene
       { tls: withCertificate('receiver'), trusts: null },
     ],
     ['DEPTH_ZERO_SELF_SIGNED_CERT', /self-signed/, { tls: SELF_SIGNED, trusts: null }],
+    [
+      'ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL',
+      /only HTTP\/2\. Let it speak HTTP\/1\.1 too\.$/,
+      { tls: withCertificate('receiver', { ALPNProtocols: ['h2'] }) },
+    ],
     [/^(ERR_SSL_\w+|EPROTO)$/, /TLS 1\.2 or 1\.3/, { tls: withCertificate('receiver', OLD_TLS) }],
     [
       /^(ERR_SSL_\w+|EPROTO)$/,

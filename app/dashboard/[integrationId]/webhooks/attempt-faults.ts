@@ -73,6 +73,10 @@ const FAULTS = new Map<string, Fault>(
       what: 'The receiver supports no TLS version that is still safe.',
       act: 'Enable TLS 1.2 or 1.3.',
     },
+    ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL: {
+      what: 'The receiver speaks only HTTP/2.',
+      act: 'Let it speak HTTP/1.1 too.',
+    },
     ERR_SSL: {
       what: 'The TLS handshake failed.',
       act: 'Check that the receiver speaks TLS at the port in the URL, or use http:// if it does not.',

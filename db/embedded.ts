@@ -39,10 +39,13 @@ const TEMPORARY = ['Address already in use', '" already exists', '" is empty', '
 const LOCKED = 'another server runs on this directory, perhaps in another container: stop it first';
 /** Crash recovery may have a lot of WAL to replay. */
 const READY_LIMIT_MS = 5 * 60_000;
-/** A server that is being started again answers nobody. Its last user waits so long to be told that it is the last one. */
+/** A server that is being started again, or is paused, answers nobody. Its last user waits so long to be told that it is the last one. */
 const LEAVE_LIMIT_MS = 5_000;
-/** After this time a start can be given up. Supervisors often kill a process ten seconds after the signal, and would leave Postgres. */
-const ABORTABLE_AFTER_MS = 5_000;
+/**
+ * After this time a start says what it waits for, and can be given up. Supervisors often kill a process ten seconds after the signal,
+ * and would leave Postgres.
+ */
+const LONG_WAIT_MS = 5_000;
 /** During an immediate shutdown, Postgres itself kills remaining backends after 5 s. */
 const STOP_SIGNALS = [
   { signal: 'SIGINT', limitMs: 10_000 },
@@ -92,10 +95,16 @@ async function joinServer(
   const startedAt = performance.now();
   let started: Started | undefined;
   let retryUntil: number | undefined;
+  let isTold = false;
   try {
     for (let attempt = 0; performance.now() < startedAt + READY_LIMIT_MS; await sleep(POLL_MS)) {
-      if (performance.now() >= startedAt + ABORTABLE_AFTER_MS) signal?.throwIfAborted();
       const { isAlive, isReady, pid, port } = await readServer(cluster);
+      if (performance.now() >= startedAt + LONG_WAIT_MS) {
+        signal?.throwIfAborted();
+        if (!isTold)
+          log.warn({ pid, logFile: cluster.logFile }, 'the embedded Postgres does not answer; waiting for it');
+        isTold = true;
+      }
       if (isAlive) {
         const reference = isReady ? await acquire(cluster, port, log) : undefined;
         if (!reference) continue;
@@ -226,7 +235,7 @@ async function acquire(cluster: Cluster, port: number, log: Log): Promise<Refere
 
 async function leaveServer(cluster: Cluster, reference: Reference, log: Log): Promise<void> {
   try {
-    if (await isLastUser(cluster, reference)) await stopServer(cluster, reference.revived, log);
+    if (await isLastUser(cluster, reference, log)) await stopServer(cluster, reference.revived, log);
   } catch (error) {
     log.warn({ error: readComplaint((error as Error).message) }, 'could not stop the embedded Postgres');
   } finally {
@@ -234,11 +243,17 @@ async function leaveServer(cluster: Cluster, reference: Reference, log: Log): Pr
   }
 }
 
-/** Waits for a server that is being started again. Of one that does not come up, users that are left start another. */
-async function isLastUser(cluster: Cluster, reference: Reference): Promise<boolean> {
+/**
+ * Waits for a server that is being started again. Of one that does not come up, users that are left start another. One that says
+ * nothing at all may have other users, so it is left running.
+ */
+async function isLastUser(cluster: Cluster, reference: Reference, log: Log): Promise<boolean> {
   for (const until = performance.now() + LEAVE_LIMIT_MS; ; await sleep(RETRY_PAUSE_MS)) {
     try {
-      return await reference.release();
+      const isAlone = await Promise.race([reference.release(), sleep(LEAVE_LIMIT_MS, null, { ref: false })]);
+      if (isAlone === null)
+        log.warn({ logFile: cluster.logFile }, 'the embedded Postgres does not answer; it is left running');
+      return isAlone ?? false;
     } catch {
       if (performance.now() >= until || !(await findPostmaster(cluster, reference.revived))) return true;
     }

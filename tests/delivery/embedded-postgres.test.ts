@@ -468,6 +468,42 @@ describe('the embedded Postgres', () => {
     expect(isRunning()).toBe(false);
   });
 
+  describe('that is paused, as with SIGSTOP', () => {
+    let paused: number[];
+    const pause = async (url: string) => {
+      paused = [postmasterPid(), ...(await backendPids(url))];
+      for (const pid of paused) killIfAlive(pid, 'SIGSTOP');
+    };
+    const resume = () => {
+      for (const pid of paused) killIfAlive(pid, 'SIGCONT');
+    };
+    afterEach(resume);
+
+    it('lets a user leave, and stays for the others', async () => {
+      const [leaving, staying] = [await start(), await start()];
+      await pause(staying.url);
+      let hasLeft = false;
+      void leaving.stop().then(() => {
+        hasLeft = true;
+      });
+      await expect.poll(() => hasLeft).toBe(true);
+      expect(logged.at(-1)!.text).toMatch(/does not answer; it is left running/);
+      resume();
+      await expectUsers(staying.url, 1);
+      await staying.stop();
+    });
+
+    it('makes a start say what it waits for, and is used as soon as it goes on', async () => {
+      const user = await start();
+      await pause(user.url);
+      const starting = start();
+      await expect.poll(() => logged.at(-1)!.text).toMatch(/does not answer; waiting for it .*postgres\.log/);
+      resume();
+      await (await starting).stop();
+      await user.stop();
+    });
+  });
+
   it('takes another port when its port is taken', async () => {
     const first = await start();
     await first.stop();

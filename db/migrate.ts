@@ -89,15 +89,18 @@ async function takeLock(sql: postgres.Sql, signal?: AbortSignal): Promise<void> 
   );
   await sql.unsafe(LIFT_TRANSACTION_LIMIT);
   if (tried!.isTaken) return;
-  await Promise.race([sql`select pg_advisory_lock(${LOCK_KEY})`, ...(signal ? [awaitAbort(signal)] : [])]);
+  await awaitUnlessAborted(sql`select pg_advisory_lock(${LOCK_KEY})`, signal);
 }
 
-const awaitAbort = (signal: AbortSignal) =>
-  new Promise<never>((_resolve, reject) => {
-    const end = () => reject(signal.reason);
-    if (signal.aborted) end();
-    else signal.addEventListener('abort', end, { once: true });
+/** Waits for what may take long. If `signal` is aborted meanwhile, rejects with its reason. */
+export function awaitUnlessAborted<Result>(work: PromiseLike<Result>, signal?: AbortSignal): Promise<Result> {
+  const aborted = new Promise<never>((_resolve, reject) => {
+    const end = () => reject(signal?.reason);
+    if (signal?.aborted) end();
+    else signal?.addEventListener('abort', end, { once: true });
   });
+  return Promise.race([work, aborted]);
+}
 
 /** Applies all or nothing, and tries again while transactions of others have locks that a migration needs. */
 async function applyMissing(

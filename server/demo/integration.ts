@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { eq } from 'drizzle-orm';
+import { awaitUnlessAborted } from '../../db/migrate';
 import { integrations } from '../../db/schema';
 import { asOperator } from '../audit/acts';
 import { createStaff, listStaff, setStaffPassword } from '../auth/accounts';
@@ -50,7 +51,7 @@ export interface Demo {
 export const loadDemoIntegration = (service: Service, signal?: AbortSignal): Promise<Demo | null> =>
   service.db.transact(
     async (query) => {
-      await query(LOCK_DEMO, []);
+      await awaitUnlessAborted(query(LOCK_DEMO, []), signal);
       return loadUnlessLoaded(service, signal);
     },
     { isLong: true },

@@ -1,8 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ANOMALY_TYPES } from '../../contract/findings';
 import { asOperator } from '../../server/audit/acts';
 import { type Demo, loadDemoIntegration } from '../../server/demo/integration';
 import { revokeKey } from '../../server/domain/api-keys';
+import { waitForLocks } from '../support/database';
+import { POLL_LIMIT_MS } from '../support/limits.mjs';
 import { waitUntil } from '../support/receiver';
 import { startTestServer, type TestServer } from '../support/server';
 import { createCaller } from '../support/staff';
@@ -74,5 +77,20 @@ it('that is given up half-way is loaded by the next start', async () => {
   expect(left!.n).toBeGreaterThan(0);
   expect(left!.n).toBeLessThan(200);
   expect(await loadDemoIntegration(service)).not.toBeNull();
+  await stop();
+});
+
+it('is not waited for any longer by a start that is given up while another process loads it', async () => {
+  const { service, database, stop } = await startTestServer();
+  const { sql } = database.db;
+  const stopping = new AbortController();
+  let ended: Promise<unknown> | undefined;
+  await sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(hashtext('load-demo'))`;
+    ended = loadDemoIntegration(service, stopping.signal).catch((reason: Error) => reason.message);
+    await waitForLocks(sql, 1);
+    stopping.abort(new Error('stopped'));
+    expect(await Promise.race([ended, sleep(POLL_LIMIT_MS, 'still waiting')])).toBe('stopped');
+  });
   await stop();
 });

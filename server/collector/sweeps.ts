@@ -5,6 +5,7 @@ import { createPartitions } from './retention';
 import type { Schedule } from './schedule';
 import type { OpenSessions } from './session-state';
 import { findUnsentCuts } from './unsent-cuts';
+import type { PlannedSession } from './waiting-sessions';
 
 /** What a process looks for: sessions that are over, and what other processes left behind. */
 export interface Sweeps {
@@ -22,6 +23,8 @@ const SWEEP_ABANDONED_MS = 5_000;
 /** The most sessions that wait for their close in this process, and of one integration: others' are looked for behind them. */
 const MAX_BACKLOG = 1_000;
 const MAX_BACKLOG_EACH = 500;
+/** While so many sessions wait, a start adds none of those that were left behind: at twice as many, pages are refused. */
+const MAX_WAITING_AT_START = 10_000;
 /** Longer than the pause between two runs of the cron. */
 const SWEEP_EVERY_MINUTE_MS = 90_000;
 
@@ -36,6 +39,8 @@ export function createSweeps(dependencies: {
   const timers = new Set<NodeJS.Timeout>();
   let isStopped = false;
   let preparation = Promise.resolve();
+  /** What this process found at its start, and has yet to have judged. */
+  let leftBehind: PlannedSession[] = [];
 
   /** Takes the sessions that are over, as many as this process can close soon. */
   async function takeDue(): Promise<number> {
@@ -59,8 +64,14 @@ export function createSweeps(dependencies: {
   }
 
   /** Most of these are open in other processes. To cut them all would have those read them again. */
-  async function noticeAbandoned() {
-    for (const session of await findAbandonedSessions(db, null)) schedule.notice(session, false);
+  async function noticeLeftBehind() {
+    const noticed = leftBehind.splice(0, Math.max(0, MAX_WAITING_AT_START - schedule.count()));
+    for (const session of noticed) schedule.notice(session, false);
+  }
+
+  async function findLeftBehind() {
+    leftBehind = await findAbandonedSessions(db, null);
+    await noticeLeftBehind();
   }
 
   /** Sends the facts of cuts whose process died before it could. */
@@ -79,7 +90,7 @@ export function createSweeps(dependencies: {
   async function prepare() {
     const jobs: [job: () => Promise<unknown>, fault: string][] = [
       [() => createPartitions(db), 'partitions could not be made'],
-      [noticeAbandoned, 'sessions that were left behind could not be found'],
+      [findLeftBehind, 'sessions that were left behind could not be found'],
       [() => takeUnsent(null), 'facts that were not sent could not be found'],
     ];
     for (const [job, fault] of jobs)
@@ -102,6 +113,7 @@ export function createSweeps(dependencies: {
     start() {
       preparation = prepare();
       repeat(takeDue, SWEEP_DUE_MS);
+      repeat(noticeLeftBehind, SWEEP_DUE_MS);
       repeat(() => takeUnsent(SWEEP_UNSENT_MS), SWEEP_UNSENT_MS);
       repeat(() => takeAbandoned(SWEEP_ABANDONED_MS), SWEEP_ABANDONED_MS);
     },

@@ -41,3 +41,32 @@ it('a flood of sessions of one integration that are over holds up those of no ot
   await writeOver('int_late', 2, 1);
   expect(await sweeps.sweep()).toBe(2);
 });
+
+it('a start has few of the sessions judged at a time that were left behind, so that pages are not refused meanwhile', async () => {
+  const count = 10_500;
+  await database.db.query(
+    `with written as (
+       insert into collected_sessions (integration_id, session_id, site_id, created_at, day, user_agent, due_at)
+       select 'int_left', 'left ' || n, 'site', now(), '2026-01-01', '', now() + interval '1 h' from generate_series(1, $1::int) n
+       returning day, key)
+     insert into session_batches (day, session_key, document, sequence, received_at, body)
+     select day, key, 1, 0, now(), '' from written`,
+    [count],
+  );
+  const waiting = createWaitingSessions();
+  const schedule: Schedule = {
+    notice: (session) => waiting.add(session, { atMs: 0, nowMs: null, isDue: false }),
+    take: () => {},
+    count: waiting.count,
+    countOver: waiting.countOver,
+    flush: async () => {},
+    stop: async () => {},
+  };
+  const sweeps = createSweeps({ db: database.db, log: {} as Logger, sessions: {} as OpenSessions, schedule });
+  sweeps.start();
+  await expect.poll(() => waiting.count()).toBeGreaterThan(0);
+  expect(waiting.count()).toBe(10_000);
+  const judged = [...waiting.take(() => true)];
+  await expect.poll(() => waiting.count()).toBe(count - judged.length);
+  await sweeps.stop();
+});

@@ -51,6 +51,8 @@ async function start(env: Env, log: Logger, signal: AbortSignal): Promise<{ stop
   const stop = async () => {
     const deadline = performance.now() + GRACE_MS;
     service.readiness.isDraining = true;
+    // A run that an Inngest server has begun is a request, which may take twice as long as the stop.
+    if (service.inngestHandler) service.dispatcher.endRuns();
     const remainingMs = () => Math.max(0, deadline - performance.now());
     try {
       await stopHttpServer(server, remainingMs());

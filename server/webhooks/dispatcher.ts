@@ -67,6 +67,8 @@ export interface Dispatcher {
   requestSweep(): Promise<void>;
   /** Resolves when all messages to the engine so far are sent. */
   flush(): Promise<void>;
+  /** Ends all runs without cutting off their attempts, and begins no more. */
+  endRuns(): void;
   /** Lets running attempts finish for `graceMs`, then aborts and releases them. */
   stop(graceMs: number): Promise<void>;
 }
@@ -195,6 +197,11 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
     }
   }
 
+  function endRuns() {
+    isStopping = true;
+    for (const drain of drains.values()) drain.stop();
+  }
+
   /** Drains here and at once: the engine may still wait for a run of the dead process. */
   async function takeOver(owner: LostOwner): Promise<void> {
     if (isStopping) return;
@@ -251,9 +258,10 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
 
     flush: () => publisher.flush(),
 
+    endRuns,
+
     async stop(graceMs) {
-      isStopping = true;
-      for (const drain of drains.values()) drain.stop();
+      endRuns();
       const timer = setTimeout(() => shutdown.abort(), graceMs);
       // A claim that was on its way may still bring attempts. They have the same grace.
       while (inFlight.size > 0) await Promise.all(inFlight);

@@ -180,6 +180,17 @@ describe('on Vercel', () => {
 });
 
 describe('the operating guide', () => {
+  it('has a unit of systemd that starts with the machine, tries again without an end, and has only settings that exist', () => {
+    const [unit] = read('docs/operating.md').split('```ini\n')[1]!.split('```');
+    // systemd gives up after five starts within ten seconds.
+    expect(unit!.split('\n')).toEqual(
+      expect.arrayContaining(['[Install]', 'WantedBy=multi-user.target', 'RestartSec=5']),
+    );
+    const settings = [...unit!.matchAll(/\b([A-Z_]+)=/g)].map(([, name]) => name!);
+    expect(settings).toContain('DATA_DIR');
+    expect(settings.filter((name) => !SETTING_NAMES.includes(name))).toEqual([]);
+  });
+
   it('names each migration that does more than add', () => {
     const more =
       /^(?:drop (?:index|table|trigger)|update|alter table \S+ (?:rename|drop)|create or replace function) /im;

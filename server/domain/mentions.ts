@@ -35,6 +35,9 @@ const MAX_BEFORE = 24;
 const IS_USER = /user|student|participant/i;
 /** Of these, the names of those that hold an id and nothing else. */
 const IS_USER_ID = /(?:user|student|participant)(?:_?ids?|s)?$/i;
+/** A word with a capital, as names have, before and after a text. */
+const NAME_BEFORE = /\p{Lu}\p{Ll}+(?:\s|\+|%(?:25)*20)$/u;
+const NAME_AFTER = /^(?:\s|\+|%(?:25)*20)\p{Lu}\p{Ll}/u;
 /** What an id goes on with: the user `ada.l` is neither `ada.l.2` nor `x-ada.l`. */
 const GOES_ON = /^[.@+_-][\p{L}\p{N}]/u;
 const CAME_BEFORE = /[\p{L}\p{N}][.@+_-]$/u;
@@ -105,15 +108,22 @@ export function createMentionFinder(user: KnownUser): MentionFinder {
   const strong = [...new Set([...ownTexts.flatMap(listForms), ...ids])];
   // An address may contain the id, so longer mentions come first.
   strong.sort((one, other) => other.length - one.length);
+  const turned = [...new Set(ownTexts.flatMap(listTurned).flatMap(listForms))];
   const weakTexts = [...texts.filter(isCommon), ...(isWeak ? [user.id] : [])];
   const weak = [...new Set(weakTexts.flatMap(listForms))];
 
   /** With `isId`, the text is an id, and that of another user may contain this one or differ only in the case of letters. */
   function replace(text: string, isId = false): string {
     let result = text;
-    for (const form of strong)
-      result = replaceWords(result, form, !isId ? isWholeWord : ids.has(form) ? isSameId : isWholeId);
-    for (const form of weak) result = replaceWords(result, form, isNamedWord);
+    let folded = foldCase(text);
+    function take(form: string, isMention: IsMention): void {
+      if (!folded.includes(foldCase(form))) return;
+      result = replaceWords(result, form, isMention);
+      folded = foldCase(result);
+    }
+    for (const form of strong) take(form, !isId ? isWholeWord : ids.has(form) ? isSameId : isWholeId);
+    for (const form of turned) take(form, isTurnedName);
+    for (const form of weak) take(form, isNamedWord);
     return result;
   }
 
@@ -135,7 +145,9 @@ export function createMentionFinder(user: KnownUser): MentionFinder {
   }
 
   // A text in a JSON column may itself hold JSON, and then has the escapes of both.
-  const searched = new Set([...strong, ...weak].flatMap(listCases).flatMap((form) => [form, writeInJson(form)]));
+  const searched = new Set(
+    [...strong, ...turned, ...weak].flatMap(listCases).flatMap((form) => [form, writeInJson(form)]),
+  );
   const toPattern = (form: string) => `%${form.replace(/[\\%_]/g, '\\$&').replace(ANY_I, '_')}%`;
   return {
     isWeak,
@@ -161,19 +173,75 @@ function listSpellings(name: string): string[] {
   return spellings.flatMap((text) => [text, text.normalize('NFC'), text.normalize('NFD')]);
 }
 
-/** The ways to write a text in addresses, in JSON and in CSV. */
+/** `Last, First` of a name, where any word may begin the last name; and the name of `Last, First`. */
+function listTurned(name: string): string[] {
+  if (!IS_NAME.test(name)) return [];
+  const [last, ...first] = name.split(', ');
+  if (first.length > 0) return first.length === 1 ? [`${first[0]} ${last}`] : [];
+  const words = name.split(' ').filter((word) => word !== '');
+  if (words.length > MAX_WORDS) return [];
+  return words
+    .slice(1)
+    .map((_, index) => `${words.slice(index + 1).join(' ')}, ${words.slice(0, index + 1).join(' ')}`);
+}
+
+/** Letters, and what stands between them in a name. */
+const IS_NAME = /^[\p{L}\p{M}'’., -]+$/u;
+const MAX_WORDS = 5;
+
+/** The ways to write a text in addresses, in HTML, in JSON and in CSV. */
 function listForms(text: string): string[] {
   const wellFormed = text.toWellFormed();
   const encoded = encodeURIComponent(wellFormed);
   const query = new URLSearchParams({ '': wellFormed }).toString().slice(1);
-  const ofAddresses = [encoded, encoded.replaceAll('%20', '+'), encodeURI(wellFormed), query]
+  const ofLatin1 = encodeLatin1(wellFormed);
+  const ofAddresses = [
+    ...[encoded, ofLatin1].flatMap((form) => [form, form.replaceAll('%20', '+')]),
+    encodeURI(wellFormed),
+    query,
+  ]
     .flatMap((form) => [form, form.replaceAll("'", '%27'), form.replace(LEFT_SIGNS, escapeSign)])
     .flatMap(listNested);
   const json = writeInJson(text);
   const ascii = json.replace(NOT_ASCII, escapeUnit);
   // Python writes JSON in ASCII, and PHP also escapes its slashes.
-  return [text, ...ofAddresses, json, ascii, ascii.replaceAll('/', '\\/'), writeInCell(text)];
+  return [text, ...ofAddresses, ...listHtml(text), json, ascii, ascii.replaceAll('/', '\\/'), writeInCell(text)];
 }
+
+/** How systems that know no Unicode write it in addresses. */
+const encodeLatin1 = (text: string) =>
+  encodeURIComponent(text).replace(OF_LATIN_1, (pair) => escapeSign(decodeURIComponent(pair)));
+/** The characters U+0080 to U+00FF, as UTF-8 in an address. */
+const OF_LATIN_1 = /%C[23]%[89AB][0-9A-F]/g;
+
+/** The ways of PHP, Python and JavaScript to write a text in HTML: with letters of Unicode, or in ASCII. */
+function listHtml(text: string): string[] {
+  if (text !== text.normalize('NFC')) return [];
+  const signs = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+  const letters = [nameLetter, writeDecimal, writeHex].map((write) => signs.replace(NOT_ASCII_LETTER, write));
+  return [signs, ...letters].flatMap((form) => [form, ...APOSTROPHES.map((sign) => form.replaceAll("'", sign))]);
+}
+
+const NOT_ASCII_LETTER = /[^\0-\x7f]/gu;
+const APOSTROPHES = ['&#39;', '&#039;', '&#x27;', '&apos;'];
+const writeDecimal = (letter: string) => `&#${letter.codePointAt(0)};`;
+const writeHex = (letter: string) => `&#x${letter.codePointAt(0)!.toString(16)};`;
+/** As `&ouml;`, if it has such a name. */
+function nameLetter(letter: string): string {
+  const [base, ...marks] = letter.normalize('NFD');
+  const mark = MARK_NAMES.get(marks.join(''));
+  const name = LETTER_NAMES.get(letter) ?? (mark && base + mark);
+  return name ? `&${name};` : letter;
+}
+const LETTER_NAMES = new Map(
+  Object.entries({ ß: 'szlig', ø: 'oslash', Ø: 'Oslash', æ: 'aelig', Æ: 'AElig', '’': 'rsquo' }),
+);
+const MARK_NAMES = new Map(
+  Object.entries({
+    ...{ '\u0300': 'grave', '\u0301': 'acute', '\u0302': 'circ', '\u0303': 'tilde' },
+    ...{ '\u0308': 'uml', '\u030a': 'ring', '\u0327': 'cedil', '\u030c': 'caron' },
+  }),
+);
 
 /** What browsers leave in addresses, and Moodle, PHP and Python escape. */
 const LEFT_SIGNS = /[!'()*]/g;
@@ -231,6 +299,11 @@ function isWhole(text: string, at: number, { length }: string, isInside: IsInsid
 }
 
 const isWholeWord: IsMention = (text, at, form) => isWhole(text, at, form, areOfSpacedWord);
+
+/** In a list of names, such as `John Smith, Anna Jones`, it is of two people. */
+const isTurnedName: IsMention = (text, at, form) =>
+  isWholeWord(text, at, form) &&
+  !(NAME_BEFORE.test(text.slice(Math.max(0, at - MAX_BEFORE), at)) && NAME_AFTER.test(text.slice(at + form.length)));
 
 const isNamedWord: IsMention = (text, at, form) =>
   isWholeWord(text, at, form) && NAMES_USER.test(text.slice(Math.max(0, at - MAX_BEFORE), at));

@@ -87,13 +87,16 @@ async function namesUser(stores: ReportStores, row: ReportRow, user: ReportedUse
   }
 }
 
+const ESCAPED_SIGN = /\\([\\"])/g;
+
 async function isInFile(store: ReportStore, report: ReportKey, parts: ReportPart[], finder: MentionFinder) {
   let text = '';
   const decoder = new TextDecoder();
   for (const part of parts) {
     for await (const piece of store.read(report, part)) {
       text += decoder.decode(piece, { stream: true });
-      if (finder.replace(text) !== text) return true;
+      // A text in a file of JSON may itself hold JSON, and then has the escapes of both.
+      if ([text, text.replace(ESCAPED_SIGN, '$1')].some((found) => finder.replace(found) !== found)) return true;
       text = text.slice(-OVERLAP);
     }
   }

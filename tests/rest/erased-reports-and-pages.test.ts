@@ -75,6 +75,17 @@ describe('a report', () => {
     expect(chunks.map(({ id }) => id).sort()).toEqual(kept);
   });
 
+  it('goes if it is JSON in which a text holds JSON that names the user', async () => {
+    const customer = await Customer.create(server);
+    const ann = { id: 'ann-77', name: 'Ann "Annie" Örn' };
+    await customer.accept([facts.started('s'), facts.correlated('s', ann.id, { user: ann })]);
+    const id = await makeReport(customer, { template: 'sessions', format: 'json', days: 7 });
+    const text = String.raw`{"name": "Ann \"Annie\" \u00d6rn"}`;
+    await server.database.db.sql`
+      update report_chunks set content = convert_to(${JSON.stringify({ text })}, 'UTF8') where report_id = ${id}`;
+    expect((await eraseUserFully(customer, ann.id)).reportCount).toBe(1);
+  });
+
   it('waits for its store, because its file may name the user', async () => {
     const customer = await createAda();
     const { db } = server.service;

@@ -248,6 +248,19 @@ describe('an erasure', () => {
     expect(body.data).toMatchObject([{ payload: '{"erased":true}' }]);
   });
 
+  it('finds a name with the last name first, in HTML and in addresses without Unicode', async () => {
+    const zoe = { id: 'zoe-77', name: "Zoë O'Neil" };
+    const written = ["O'Neil, Zoë", 'ZO&EUML; O&#039;NEIL', '?of=O%27Neil%2C+Zo%EB'];
+    const customer = await Customer.create(server, [
+      ...[facts.started('s1'), facts.correlated('s1', zoe.id, { user: zoe })],
+      ...written.map((message, index) => facts.alert(`al${index}`, { message })),
+    ]);
+    await eraseUserFully(customer, zoe.id);
+    const { sql } = server.database.db;
+    const alerts = await sql`select message from alerts where integration_id = ${customer.id} order by id`;
+    expect(alerts.map(({ message }) => message)).toEqual(['[erased]', '[erased]', '?of=[erased]']);
+  });
+
   it('touches no row of another integration', async () => {
     const [customer, other] = [await createAda(), await createAda()];
     const { db } = server.database;

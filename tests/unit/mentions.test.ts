@@ -172,6 +172,50 @@ describe('a mention of a user', () => {
     },
   );
 
+  it.each([
+    ['Ada Maria Lovelace', 'Lovelace, Ada Maria and Maria Lovelace, Ada'],
+    ['Ada Lovelace', 'Lovelace, Ada and LOVELACE, ADA'],
+    ['Lovelace, Ada', 'Lovelace, Ada and Ada Lovelace'],
+    ['Zoë Ångström', 'A\u030angstro\u0308m, Zoe\u0308 and &Aring;ngstr&ouml;m, Zo&euml;'],
+  ])('by the name %j is found with the last name first', (name, text) => {
+    const finder = createMentionFinder({ id: 'stu-102934', name, email: null, url: null });
+    expect(finder.replace(text)).toBe('[erased] and [erased]');
+    const query = new URLSearchParams({ by: text.split(' and ')[0]! });
+    expect(finder.replace(`?${query}`)).toBe('?by=[erased]');
+  });
+
+  it('is none where a list names two people, of whom one has the first name and one the last', () => {
+    const anna = createMentionFinder({ id: 'stu-102934', name: 'Anna Smith', email: null, url: null });
+    for (const list of ['John Smith, Anna Jones', '?of=John+Smith,+Anna+Jones', 'John%20Smith%2C%20Anna%20Jones'])
+      expect(anna.replace(list)).toBe(list);
+    expect(anna.replace('Text of Smith, Anna is odd. Pupil Smith, Anna')).toBe(
+      'Text of [erased] is odd. Pupil [erased]',
+    );
+  });
+
+  it.each([
+    'Ada O&#39;Neil-&Ouml;rn',
+    'Ada O&#039;Neil-Örn',
+    'Ada O&#x27;Neil-&#214;rn',
+    'Ada O&apos;Neil-&#xD6;rn',
+    'Ada O&rsquo;Neil-&Ouml;rn',
+    "Ada O'Neil-&Ouml;rn",
+  ])('is found in the HTML %j', (written) => {
+    const url = 'https://lms.example/user/view.php?id=77&course=1';
+    const ada = createMentionFinder({ id: 'stu-102934', name: "Ada O'Neil-Örn", email: null, url });
+    expect(ada.replace(`<a href="${url.replace('&', '&amp;')}">${written}</a>`)).toBe(
+      '<a href="[erased]">[erased]</a>',
+    );
+  });
+
+  it('is found in addresses that systems without Unicode write', () => {
+    const jose = createMentionFinder({ id: 'stu-102934', name: 'José Núñez', email: null, url: null });
+    expect(jose.replace('?n=Jos%E9%20N%FA%F1ez&m=Jos%e9+N%fa%f1ez&o=N%FA%F1ez%2C+Jos%E9')).toBe(
+      '?n=[erased]&m=[erased]&o=[erased]',
+    );
+    expect(jose.replace('?n=Jos%E9%20N%FA%F1ezz')).toBe('?n=Jos%E9%20N%FA%F1ezz');
+  });
+
   it('is found in capitals and small letters, of Turkish too', () => {
     const ayse = createMentionFinder({ id: 'ayse-77', name: 'Ayşe Işık İlhan', email: null, url: null });
     expect(ayse.replace('İstanbul: AYŞE IŞIK İLHAN, ayşe ışık ilhan')).toBe('İstanbul: [erased], [erased]');

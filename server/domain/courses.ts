@@ -1,19 +1,22 @@
 import { createHash } from 'node:crypto';
 import { parseUrl } from '../../contract/urls';
 
+const D2L_HOME = '/d2l/home/';
 /** The part of a page's path that identifies the course, in the common learning management systems (LMS). */
 const COURSE_PATHS: RegExp[] = [
   /^(\/courses\/\d+)(?:\/|$)/, // Canvas
   /^(\/ultra\/courses\/[^/]+)(?:\/|$)/, // Blackboard Ultra
   /^(\/d2l\/home\/\d+)(?:\/|$)/, // D2L Brightspace
-  /^\/d2l\/le\/content\/(\d+)(?:\/|$)/, // D2L content, of the same course
+  /^\/d2l\/le\/(?:content|lessons|news|calendar|enhancedSequenceViewer)\/(\d+)(?:\/|$)/, // D2L, of the same course
+  /^\/d2l\/le\/(\d+)\/discussions(?:\/|$)/,
   /^(\/course\/\d+)(?:\/|$)/, // Schoology
   /^((?:\/courses|\/learning\/course)\/course-v1:[^/]+)(?:\/|$)/, // Open edX, and its micro-frontend for learning
 ];
-/** `home` is the path of the course if other pages name it too. */
+/** `home` is where the path of the course begins, before its key, if other pages name it too. */
 const COURSE_QUERIES: { path: RegExp; parameter: string; home?: string }[] = [
   { path: /\/course\/view\.php$/, parameter: 'id' }, // Moodle
-  { path: /^\/webapps\//, parameter: 'course_id', home: '/webapps/blackboard/execute/courseMain' }, // Blackboard Learn
+  { path: /^\/webapps\//, parameter: 'course_id', home: '/webapps/blackboard/execute/courseMain?course_id=' }, // Blackboard Learn
+  { path: /^\/d2l\/(?:le|lms)\//, parameter: 'ou', home: D2L_HOME }, // D2L quizzes, assignments and the like
 ];
 
 /** A longer path is not that of a course: a visitor has invented it. */
@@ -54,13 +57,15 @@ export function findCourse(pageUrl: string): CourseIdentity | null {
 }
 
 function findCoursePath(url: URL): string | null {
+  // Some pages of Open edX encode the key.
+  const pathname = url.pathname.replace(/%3A/gi, ':').replace(/%2B/gi, '+');
   for (const pattern of COURSE_PATHS) {
-    const found = pattern.exec(url.pathname)?.[1];
-    if (found) return found.startsWith('/') ? found : `/d2l/home/${found}`;
+    const found = pattern.exec(pathname)?.[1];
+    if (found) return found.startsWith('/') ? found : D2L_HOME + found;
   }
-  for (const { path, parameter, home = url.pathname } of COURSE_QUERIES) {
+  for (const { path, parameter, home = `${url.pathname}?${parameter}=` } of COURSE_QUERIES) {
     const id = url.searchParams.get(parameter);
-    if (id && path.test(url.pathname)) return `${home}?${parameter}=${encodeURIComponent(id)}`;
+    if (id && path.test(url.pathname)) return home + encodeURIComponent(id);
   }
   return null;
 }

@@ -42,9 +42,29 @@ describe('findCourse', () => {
     const pages = ['', '/', '/modules', '/assignments/3?submitted=1', '#content'];
     const ids = pages.map((page) => findCourse(`https://lms.example.edu/courses/42${page}`)?.id);
     expect(new Set(ids)).toEqual(new Set([idOf('https://lms.example.edu/courses/42')]));
-    expect(findCourse('https://d.edu/d2l/le/content/6606/viewContent/1/View')).toEqual(
-      findCourse('https://d.edu/d2l/home/6606'),
-    );
+  });
+
+  it.each([
+    'le/content/6606/viewContent/1/View',
+    'le/lessons/6606/topics/77',
+    'le/enhancedSequenceViewer/6606?url=x',
+    'le/news/6606/12/view',
+    'le/calendar/6606',
+    'le/6606/discussions/threads/12/View',
+    'le/activities/iterator/12?ou=6606',
+    'lms/quizzing/user/quiz_summary.d2l?qi=12&ou=6606',
+    'lms/dropbox/user/folder_submit_files.d2l?db=12&ou=6606&grpid=0',
+  ])('finds the course of D2L on its page %s', (page) => {
+    const home = findCourse('https://d.edu/d2l/home/6606');
+    expect([home?.name, findCourse(`https://d.edu/d2l/${page}`)]).toEqual(['Course 6606', home]);
+  });
+
+  it('finds the same course where Open edX encodes its key, also in what the pixel tells', () => {
+    const url = 'https://x.edu/courses/course-v1%3AedX%2BDemoX%2BDemo_Course/courseware/1';
+    const plain = findCourse('https://x.edu/courses/course-v1:edX+DemoX+Demo_Course/home');
+    expect([plain?.code, findCourse(url), findCourse(cleanAddress(url))]).toEqual([
+      ...['edX+DemoX+Demo_Course', plain, plain],
+    ]);
   });
 
   it('finds the same course on all pages of Blackboard Learn, whose paths do not name it', () => {
@@ -107,6 +127,8 @@ describe('findCourse', () => {
     'https://lms.example.edu/course/view.php?id=',
     'https://lms.example.edu/course/index.php?id=7',
     'https://lms.example.edu/ultra/courses/',
+    'https://lms.example.edu/d2l/lp/profile?ou=6606',
+    'https://lms.example.edu/d2l/lms/quizzing/quizzing.d2l?ou=',
     'https://lms.example.edu/?next=/courses/42',
     'https://lms.example.edu/#/courses/42',
     'not a url',

@@ -34,8 +34,8 @@ export function takeKeyDown(state: DocumentState, event: Event<EventCode.KeyDown
   const { isCharacter } = stroke;
   const isRepeated = (flags & EVENT_FLAGS.repeated) !== 0;
   if (!isRepeated) deeds.keys.push(stroke);
-  if (!isRepeated && isCharacter) noticeTyping(state, timeMs);
   if (!isTrusted(event)) return;
+  if (!isRepeated && isCharacter) noticeTyping(state, timeMs);
   // The focus can move unseen within a shadow tree. A key that is sent says where it was.
   state.isUntold = false;
   if (isCharacter) state.typedMs = timeMs;

@@ -12,7 +12,7 @@ export const focusWithoutCauseRule: Rule = {
   exempts: {
     'keyboard-only': 'a key that moves the focus is a cause',
     'screen-reader': 'the text comes later than 150 ms after the focus',
-    autofill: 'filled fields and inputs of scripts are not typed',
+    autofill: 'filled fields are not typed, nor are keys and inputs of scripts',
   },
   touches: {
     dictation: 'a spoken command can enter a field and insert a kept text; what is dictated comes later',

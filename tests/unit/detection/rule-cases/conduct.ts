@@ -28,6 +28,14 @@ const scriptClicks =
       if (hasChanges) builder.wait(2).add(EventCode.Input, { field, ...change });
     });
   };
+/** Fields that a script enters, and for which it makes keys. */
+const filledByKeys =
+  (count: number): Build =>
+  (builder) =>
+    times(count, (field) => {
+      builder.wait(4_000).add(EventCode.Focus, { field, role: ELEMENT_ROLES.indexOf('input') });
+      builder.wait(2).key('letter', 1, hasCode).add(EventCode.Input, { field, flags: 0 });
+    });
 /** Clicks of a script, each right after a touch. */
 const touchedClicks =
   (flags: number): Build =>
@@ -139,6 +147,7 @@ export const CONDUCT_CASES: Record<string, Case[]> = {
     ['a screen reader or voice control', 'notFound', focuses(3, { laterMs: 400 })],
     ['autofill', 'notFound', focuses(3, { flags: trusted | autofilled })],
     ['a password manager', 'notFound', focuses(3, { flags: 0 })],
+    ['one that makes keys, too', 'notFound', filledByKeys(3)],
     ['a window that gets the focus back', 'notFound', both(focuses(1, { laterMs: 400 }), focuses(1), focuses(1))],
     ['one field', 'notMeasured', focuses(1)],
     [

@@ -55,7 +55,7 @@ const canBeSimulated = ({ hasPressure, isOfPointer }: Press): boolean => !hasPre
 export const isOfMouse = (press: Press): boolean => isTrustedMouse(press) && !canBeSimulated(press);
 
 /** A finger holds a button longer. */
-const MIN_PRESSED_MS = 12;
+export const MIN_PRESSED_MS = 12;
 const MAX_SIMULATED_MS = 1;
 const MAX_HANDLED_MS = 100;
 

@@ -138,6 +138,8 @@ export const PEOPLE_MARKS: Record<PeopleGroup, PeopleMarks> = {
       { ...FROM_TABLET, network: 16_509 },
       // It can move the mouse of the desktop like a trackpad.
       { ...FROM_TABLET, network: 16_509, approach: 'slow', isCoalesced: true },
+      // Its button on the screen can be held.
+      { ...FROM_TABLET, network: 16_509, approach: 'slow', isCoalesced: true, holdMs: uniform(40, 90) },
       // Some clients send a tap as a press that takes a fixed time.
       { ...FROM_TABLET, network: 16_509, holdMs: () => 60 },
       // On a Macintosh it posts characters, which need no Shift.

@@ -11,7 +11,8 @@ export const instantKeysRule: Rule = {
   needs:
     '10 keys in a text area, or 40 in all, so more than a typed password or a scanned card, without what a text ' +
     'expander types; a clock that is not rounded to 100 ms; and not keys at the pace of hands, with Shift for capitals, beside a ' +
-    'mouse that jumps to what it presses and misses its middle, as where a tablet is tapped that controls a remote desktop',
+    'mouse that misses the middle of what it presses and jumps to it or releases it at once, as where a tablet or a phone is tapped ' +
+    'that controls the desktop',
   plainly:
     'Keys were released as soon as they were pressed. Fingers take longer; a tablet that controls a remote desktop ' +
     'does not tell how long.',
@@ -19,27 +20,28 @@ export const instantKeysRule: Rule = {
     ...TYPING_EXEMPTIONS,
     'keyboard-only': 'presses of a browser for the keyboard only keep it from speaking (link hints)',
     'screen-reader': 'presses that assistive technology can have made only keep it from speaking',
+    'tap-to-click': 'presses that are released at once only keep it from speaking',
     'slow-machine': 'moves that are missing only keep it from speaking',
   },
   touches: {
     'remote-desktop':
-      'the keyboard on the screen of a tablet presses and releases each key of the desktop at once; where it is tapped, this ' +
-      'is not judged, but a tablet can move the mouse like a trackpad, too',
+      'the keyboard on the screen of a tablet or a phone presses and releases each key of the desktop at once; where it is tapped, this ' +
+      'is not judged, but some that move the mouse like a trackpad hold its button',
   },
   reference: TYPING_REFERENCE,
   judge(features) {
     const { keyHolds } = features;
     if (!isEnoughTyping(keyHolds) || isSlowTyping(keyHolds) || hasCoarseClock(features) || mayTypeOnScreen(features))
       return NOT_MEASURED;
-    if (isFromTablet(features)) return NOT_MEASURED;
-    const median = computeMedian(keyHolds.times);
     const { marked, count, momentsMs } = keyHolds.suspected;
-    return decide(marked / count >= MIN_INSTANT_SHARE, median, momentsMs);
+    const isInstant = marked / count >= MIN_INSTANT_SHARE;
+    if (isInstant && isFromTablet(features)) return NOT_MEASURED;
+    return decide(isInstant, computeMedian(keyHolds.times), momentsMs);
   },
 };
 
 const MIN_INSTANT_SHARE = 0.9;
 
-/** Whether the keyboard on the screen of a tablet may write here, on the desktop that the tablet controls: hands do, and with Shift. */
+/** Whether the keyboard on the screen of a tablet or a phone may write here, on the desktop that it controls: hands do, and with Shift. */
 const isFromTablet = (features: Features): boolean =>
   isTapping(features) && features.unshiftedCapitals.marked === 0 && isAtPaceOfHands(features.keyIntervals);

@@ -1,8 +1,8 @@
 import type { BeaconEnvironment } from '../../../contract/beacon';
 import type { Finding } from '../../../contract/evidence';
 import type { Features, Sighting } from '../features';
-import { findPresses } from '../mouse-presses';
-import type { Moments, Share } from '../statistics';
+import { findPresses, MIN_PRESSED_MS } from '../mouse-presses';
+import { computeMedian, type Moments, type Share } from '../statistics';
 import type { PeopleGroup } from './people';
 
 // What a rule is. Each rule is one file next to this one. Its words are written into docs/detection.md. A rule that is in doubt
@@ -130,13 +130,19 @@ export function isPressingMiddles(features: Features): boolean {
   return centred.marked > 0 && centred.marked >= centred.count * MOST_SHARE;
 }
 
+const MIN_INSTANT_PRESSES = 3;
+
 /**
- * Whether the mouse jumps to what it presses, and misses its middle: as where fingers tap on a tablet that controls this desktop.
+ * Whether fingers tap on a screen that controls this desktop, and miss the middles: on that of a tablet the mouse jumps to what it
+ * presses, on that of a phone, which is a trackpad, the button is released at once.
  */
 export function isTapping(features: Features): boolean {
   const unapproached = findPresses(features, 'unapproached');
+  const holds = findPresses(features, 'holds');
   const isJumping = unapproached.marked > 0 && unapproached.marked >= unapproached.count * MOST_SHARE;
-  return features.isTapped || (isJumping && !isPressingMiddles(features) && !isMovingFreely(features));
+  const isInstant = holds.count >= MIN_INSTANT_PRESSES && computeMedian(holds) < MIN_PRESSED_MS;
+  const isFar = isInstant || (isJumping && !isMovingFreely(features));
+  return features.isTapped || (isFar && !isPressingMiddles(features));
 }
 
 const COARSE_SHARE = 0.9;

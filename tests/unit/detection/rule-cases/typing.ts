@@ -47,6 +47,8 @@ const streamed = (count: number, kind: KeyKind = 'letter', pauseMs = (i: number)
   keys(count, { kind, heldMs: 1, gapMs: (i) => (i % 6 === 0 ? pauseMs(i) : 3) });
 /** Presses that the mouse jumps to, as taps on a tablet become on the desktop that it controls. */
 const taps = presses(4, {}, { moves: 1 });
+/** Presses of a phone that is a trackpad: the mouse moves there, and a tap is released at once. */
+const padTaps = (heldMs: number, fields = {}) => presses(4, fields, { heldMs: () => heldMs });
 const exactTaps = presses(4, { offsetX10: 0, offsetY10: 0 }, { moves: 1 });
 /** Strokes of a stenographer, each of which writes a word at once, and some of them a phrase. */
 const stroked =
@@ -236,6 +238,16 @@ export const TYPING_CASES: Record<string, Case[]> = {
     ['many in a single line', 'found', keys(40, { heldMs: 2, field: 0 })],
     ['keys of a tablet that is tapped and controls the desktop', 'notMeasured', both(taps, keys(40, { heldMs: 2 }))],
     ['the same beside a mouse that moves to what it presses', 'found', both(presses(4), keys(40, { heldMs: 2 }))],
+    ['keys of a phone that is a trackpad, too', 'notMeasured', both(padTaps(11), keys(40, { heldMs: 2 }))],
+    ['the same on a later page', 'notMeasured', both(padTaps(1), idle(4_000), pageTurn, keys(40, { heldMs: 2 }))],
+    ['beside presses that a finger can hold', 'found', both(padTaps(12), keys(40, { heldMs: 2 }))],
+    ['beside two of them', 'found', both(presses(2, {}, { heldMs: () => 1 }), keys(40, { heldMs: 2 }))],
+    [
+      'beside instant presses in the exact middle',
+      'found',
+      both(padTaps(1, { offsetX10: 0, offsetY10: 0 }), keys(40, { heldMs: 2 })),
+    ],
+    ['beside instant presses in a beat', 'found', both(padTaps(1), keys(40, { heldMs: 2, gapMs: () => 110 }))],
     ['beside one that moves a lot', 'found', both(taps, idle(4_000), keys(40, { heldMs: 2 }))],
     ['beside presses in the exact middle', 'found', both(exactTaps, keys(40, { heldMs: 2 }))],
     ['in a beat', 'found', both(taps, keys(40, { heldMs: 2, gapMs: () => 110 }))],

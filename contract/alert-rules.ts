@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { SEVERITIES } from './events';
-import { idText, text, wireInstant, word } from './fields';
+import { idText, showsSomething, text, wireInstant, word } from './fields';
 import { originInput } from './integrations';
 import { unlessMissing } from './wording';
 
@@ -71,7 +71,7 @@ export const removeControls = (value: string): string => value.replaceAll(/[\u00
 const line = (max: number) =>
   text(1, max).transform((value, context) => {
     const shown = removeControls(value);
-    if (shown === '') context.issues.push({ code: 'custom', input: value, message: 'must not be empty' });
+    if (!showsSomething(shown)) context.issues.push({ code: 'custom', input: value, message: 'must not be empty' });
     return shown;
   });
 const template = () =>

@@ -46,12 +46,16 @@ export const text = (min: number, max: number) =>
     )
     .meta({ minLength: min === 0 ? undefined : min, maxLength: max });
 
-/** A name in the dashboard's lists and menus. White space around it does not count, so that it shows something. */
+/** Whether text has a letter, digit or sign that can be seen. */
+export const showsSomething = (value: string): boolean =>
+  /[^\s\p{Cc}\p{Cf}\p{M}\p{Default_Ignorable_Code_Point}\u2800]/u.test(value);
+
+/** A name in the dashboard's lists and menus, which shows something. White space around it does not count. */
 export const nameText = (max: number) =>
   z
     .string()
     .transform((name) => name.trim())
-    .pipe(text(1, max));
+    .pipe(text(1, max).refine(showsSomething, 'has nothing that can be seen'));
 
 /** Cuts text to a number of code points. */
 export const cutText = (value: string, max: number) =>

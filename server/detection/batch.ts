@@ -18,7 +18,7 @@ import {
   PAGE_CAUSES,
   POINTERS,
 } from '../../contract/beacon';
-import { isObject, isPathId, isStorableText, isTextOfLength, isWebUrl } from '../../contract/fields';
+import { isObject, isPathId, isStorableText, isTextOfLength, isWebUrl, showsSomething } from '../../contract/fields';
 
 // Decodes what a page sent. Anyone can send anything, and a batch has thousands of numbers, so every field is checked
 // by hand, and only own properties are read.
@@ -159,9 +159,8 @@ function readEnvironment(value: unknown): BeaconEnvironment | null {
   return { w, v: v as BeaconEnvironment['v'], h: h as BeaconEnvironment['h'], b, q: [q[0]!, q[1]!], r };
 }
 
-/** A letter, digit or sign that can be seen. A user without any would be a row that nobody notices, and a link without words. */
-const VISIBLE = /[^\s\p{Cc}\p{Cf}\p{M}\p{Default_Ignorable_Code_Point}\u2800]/u;
-const isVisible = (value: unknown, max: number): value is string => isText(value, 1, max) && VISIBLE.test(value);
+/** A user whom nobody sees would be a row that nobody notices, and a link without words. */
+const isVisible = (value: unknown, max: number): value is string => isText(value, 1, max) && showsSomething(value);
 
 /** Which user fields the fact `sessionCorrelated` accepts. */
 const USER_FIELDS: Record<Exclude<keyof BeaconUser, 'lms'>, (value: unknown) => value is string> = {

@@ -209,6 +209,7 @@ describe('integration and key', () => {
     ['an unknown flag', ['integration', 'list', '--all', '--json'], /--all/],
     ['a wrong plan', ['integration', 'create', '--name', 'X', '--plan', 'gold', '--json'], /--plan.*enterprise/],
     ['a blank name', ['integration', 'create', '--name', ' \t\n', '--plan', 'pro'], /^--name: must have 1 to 100/],
+    ['an invisible name', ['integration', 'create', '--name', '\u200b\u2060', '--plan', 'pro'], /^--name: has nothing/],
     ['a blank name of a site', ['site', 'create', '--integration', 'x', '--name', ' '], /^--name: must have 1 to 100/],
     ['a blank name of a key', ['key', 'mint', '--integration', 'x', '--name', ' '], /^--name: must have 1 to 100/],
     ['a blank name of a person', ['staff', 'invite', '--email', 'a@b.example', '--name', ' '], /^--name: must have/],

@@ -190,6 +190,7 @@ describe('the input of a rule', () => {
   const share = { metric: 'botShare' };
   it.each([
     ['name', { name: ' \n ' }, 'must not be empty'],
+    ['name', { name: '\u200b\u2060' }, 'must not be empty'],
     ['name', { name: 'x'.repeat(101) }, 'must have 1 to 100 characters'],
     ['metric', { metric: 'bots' }, 'must be one of botSessions, botShare, anomalies, averageScore, failedDeliveries'],
     [

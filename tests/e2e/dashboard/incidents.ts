@@ -145,17 +145,19 @@ export function registerIncidentTests(): void {
     });
 
     it.each([
-      ['alerts', 'Alert not found'],
-      ['anomalies', 'Anomaly not found'],
-    ])('that are gone say so where a link leads to them: %s', async (kind, message) => {
+      ['alerts', 'Alert not found', ''],
+      ['anomalies', 'Anomaly not found', ''],
+      ['alerts', 'Alert rule not found', '?tab=rules'],
+      ['webhooks', 'Webhook not found', ''],
+    ])('that are gone say so where a link leads to them: %s, %s', async (kind, message, search) => {
       for (const width of [1_440, 390]) {
-        const page = await dashboard.visit(`/${kind}?selected=gone`, {
+        const page = await dashboard.visit(`/${kind}${search ? `${search}&` : '?'}selected=gone`, {
           ...{ role: 'viewer', width, provokes: /status of 404/ },
         });
         const details = page.locator('aside, dialog').filter({ hasText: message });
         await details.getByRole('button', { name: 'Close' }).first().click();
         await details.waitFor({ state: 'detached' });
-        expect(new URL(page.url()).search).toBe('');
+        expect(new URL(page.url()).search).toBe(search);
       }
     });
 

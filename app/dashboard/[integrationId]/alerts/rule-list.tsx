@@ -12,6 +12,7 @@ import { DetailsPanel, Facts, ListWithDetails } from '../../components/details-p
 import { ConfirmDialog } from '../../components/dialog';
 import { Switch } from '../../components/field';
 import { HoverLink } from '../../components/hover-link';
+import { UnreadRow, useLinkedRow } from '../../components/linked-row';
 import { RoleNote } from '../../components/role-note';
 import { SeverityBadge } from '../../components/severity-badge';
 import { EmptyState } from '../../components/states';
@@ -71,7 +72,9 @@ export function RuleList({ base }: { base: string }) {
   const router = useRouter();
   const { selected, select, readSelected } = useSelection();
   const list = useQuery(trpc.alertRules.list.queryOptions());
-  const rule = list.data?.find(({ id }) => id === selected);
+  const { listed, options } = useLinkedRow(list.data, selected);
+  const elsewhere = useQuery(trpc.alertRules.get.queryOptions({ id: selected ?? '' }, options));
+  const rule = listed ?? (options.enabled ? elsewhere.data : undefined);
   const hrefOf = ({ id }: AlertRule) => `${base}/rules/${encodeURIComponent(id)}`;
   return (
     <ListWithDetails
@@ -100,7 +103,14 @@ export function RuleList({ base }: { base: string }) {
           shortcuts={[{ keys: 'Escape', name: 'Close details', run: () => select(null) }]}
         />
       }
-      details={rule && <RulePanel key={rule.id} rule={rule} base={base} onClose={() => select(null)} />}
+      details={
+        rule ? (
+          <RulePanel key={rule.id} rule={rule} base={base} onClose={() => select(null)} />
+        ) : (
+          options.enabled &&
+          elsewhere.error && <UnreadRow title="Alert rule" query={elsewhere} onClose={() => select(null)} />
+        )
+      }
     />
   );
 }

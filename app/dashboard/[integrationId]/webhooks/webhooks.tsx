@@ -6,10 +6,11 @@ import { Button, ButtonLink } from '../../components/button';
 import { joinClasses, TRUNCATED } from '../../components/classes';
 import { type Column, DataTable } from '../../components/data-table';
 import { ListWithDetails } from '../../components/details-panel';
+import { UnreadRow, useLinkedRow } from '../../components/linked-row';
 import { PageHeader } from '../../components/page-header';
 import { EmptyState } from '../../components/states';
 import { Time } from '../../components/time';
-import { useUrlState } from '../../components/url-state';
+import { useSelection } from '../../components/url-state';
 import { useTRPC } from '../../queries';
 import { describeError } from '../../query-client';
 import { useStaff } from '../../staff';
@@ -87,11 +88,12 @@ export function Webhooks() {
   const base = `/dashboard/${integrationId}/webhooks`;
   const router = useRouter();
   const trpc = useTRPC();
-  const { params, change } = useUrlState();
+  const { selected, select, readSelected } = useSelection();
   const list = useQuery(trpc.webhooks.list.queryOptions({}, { refetchInterval: REFRESH_MS }));
   const rows = list.data?.data;
-  const select = (id: string | null) => change({ selected: id }, { replace: true });
-  const selected = rows?.find(({ id }) => id === params.get('selected'));
+  const { listed, options } = useLinkedRow(rows, selected);
+  const elsewhere = useQuery(trpc.webhooks.get.queryOptions({ id: selected ?? '' }, options));
+  const webhook = listed ?? (options.enabled ? elsewhere.data : undefined);
   const hrefOf = ({ id }: Webhook) => `${base}/${encodeURIComponent(id)}`;
   const { canWrite } = useStaff();
   return (
@@ -119,9 +121,10 @@ export function Webhooks() {
             rowKey={({ id }) => id}
             rowHref={hrefOf}
             rowName={({ name, eventType, url }) => `${name}, ${eventType} to ${url}`}
-            selected={selected?.id}
+            selected={selected}
             onSelect={select}
-            onOpen={(webhook) => router.push(hrefOf(webhook))}
+            readSelected={readSelected}
+            onOpen={(opened) => router.push(hrefOf(opened))}
             error={list.error && describeError(list.error)}
             onRetry={() => void list.refetch()}
             empty={
@@ -140,8 +143,11 @@ export function Webhooks() {
           />
         }
         details={
-          selected && (
-            <WebhookPanel key={selected.id} webhook={selected} href={hrefOf(selected)} onClose={() => select(null)} />
+          webhook ? (
+            <WebhookPanel key={webhook.id} webhook={webhook} href={hrefOf(webhook)} onClose={() => select(null)} />
+          ) : (
+            options.enabled &&
+            elsewhere.error && <UnreadRow title="Webhook" query={elsewhere} onClose={() => select(null)} />
           )
         }
       />

@@ -1,4 +1,5 @@
 import { registerContextTests } from './dashboard/context';
+import { registerReadingAgainTests } from './dashboard/reading-again';
 import { shareDashboard } from './dashboard/shared-dashboard';
 import { registerUnsavedVerdictTests } from './dashboard/unsaved-verdicts';
 import { prepareCases } from './dashboard/verdict-cases';
@@ -8,6 +9,7 @@ import { registerWhyTests } from './dashboard/why';
 shareDashboard();
 registerContextTests();
 registerWhyTests();
+registerReadingAgainTests();
 prepareCases();
 registerVerdictTests();
 registerUnsavedVerdictTests();

@@ -1,8 +1,13 @@
 import { describeError } from '../query-client';
 import { ErrorState, Skeleton } from './states';
 
-/** Shown while data is missing: the error with a retry button, or a placeholder of the same size. */
-export function Pending({ query, className }: { query: { error: unknown; refetch(): unknown }; className: string }) {
-  if (!query.error) return <Skeleton className={className} />;
+interface PendingProps {
+  query: { data?: unknown; error: unknown; refetch(): unknown };
+  className: string;
+}
+
+/** Shown above data: the error with a retry button, or a placeholder of the same size while the data is missing. */
+export function Pending({ query, className }: PendingProps) {
+  if (!query.error) return query.data === undefined && <Skeleton className={className} />;
   return <ErrorState message={describeError(query.error)} onRetry={() => void query.refetch()} />;
 }

@@ -4,10 +4,9 @@ import type { Webhook } from '../../../../contract/webhooks';
 import { ButtonLink } from '../../components/button';
 import { ShortId } from '../../components/copying';
 import { DetailsPanel, Facts } from '../../components/details-panel';
-import { ErrorState, Skeleton } from '../../components/states';
+import { Pending } from '../../components/pending';
 import { Time } from '../../components/time';
 import { useTRPC } from '../../queries';
-import { describeError } from '../../query-client';
 import { AttemptStrip } from './attempt-strip';
 import { DeliveryStatusBadge } from './delivery-status';
 import { WebhookStateBadge, WebhookStateLine } from './webhook-state';
@@ -31,13 +30,8 @@ export function WebhookPanel({ webhook, href, onClose }: WebhookPanelProps) {
     <DetailsPanel title={webhook.name} onClose={onClose}>
       <div className="space-y-4">
         <WebhookStateLine id={webhook.id} />
-        {health.error ? (
-          <ErrorState message={describeError(health.error)} onRetry={() => void health.refetch()} />
-        ) : health.data ? (
-          <AttemptStrip attempts={health.data.attempts} height={48} hasLabels />
-        ) : (
-          <Skeleton className="h-12" />
-        )}
+        <Pending query={health} className="h-12" />
+        {health.data && <AttemptStrip attempts={health.data.attempts} height={48} hasLabels />}
         <ButtonLink href={href}>Open webhook</ButtonLink>
         <WebhookFacts webhook={webhook} />
       </div>

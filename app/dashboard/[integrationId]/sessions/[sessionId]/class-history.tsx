@@ -5,10 +5,8 @@ import { RiskBadge } from '../../../components/badge';
 import { Field, Input } from '../../../components/field';
 import { Section } from '../../../components/page-header';
 import { Pending } from '../../../components/pending';
-import { ErrorState } from '../../../components/states';
 import { useTimeZone } from '../../../components/time';
 import { useTRPC } from '../../../queries';
-import { describeError } from '../../../query-client';
 import { findInstant, nameZone, showInstant } from '../../../time-zone';
 import { explainClass } from '../history-words';
 import { HistoryEntry } from '../verdict-history';
@@ -36,11 +34,9 @@ export function ClassHistory({ sessionId, refetchInterval }: ClassHistoryProps) 
       : null;
   return (
     <Section title="Why it had its class">
-      {!data ? (
-        <Pending query={query} className="h-24" />
-      ) : (
-        <div className="space-y-4">
-          {query.error && <ErrorState message={describeError(query.error)} onRetry={() => void query.refetch()} />}
+      <Pending query={query} className="h-24" />
+      {data && (
+        <div className="space-y-4 not-first:mt-4">
           <Field label={`Class at a time (${nameZone(timeZone)})`}>
             <Input
               type="datetime-local"

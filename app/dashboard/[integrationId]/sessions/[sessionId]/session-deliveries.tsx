@@ -3,10 +3,9 @@ import { useQuery } from '@tanstack/react-query';
 import { Badge, type Tone } from '../../../components/badge';
 import { HoverLink } from '../../../components/hover-link';
 import { Section } from '../../../components/page-header';
-import { ErrorState, Skeleton } from '../../../components/states';
+import { Pending } from '../../../components/pending';
 import { Time } from '../../../components/time';
 import { useTRPC } from '../../../queries';
-import { describeError } from '../../../query-client';
 
 const REFRESH_MS = 1_500;
 const isPending = ({ status }: { status: string }) => status === 'Pending';
@@ -35,15 +34,12 @@ export function SessionDeliveries({ sessionId, base, refetchInterval }: SessionD
   );
   return (
     <Section title="Sent about it">
-      {list.error ? (
-        <ErrorState message={describeError(list.error)} onRetry={() => void list.refetch()} />
-      ) : !list.data ? (
-        <Skeleton className="h-5" />
-      ) : list.data.length === 0 ? (
-        <p className="text-faint">Nothing was sent.</p>
+      <Pending query={list} className="h-5" />
+      {list.data?.length === 0 ? (
+        <p className="text-faint not-first:mt-4">Nothing was sent.</p>
       ) : (
-        <ul className="space-y-1.5">
-          {list.data.map(({ id, subscriptionId, eventType, status, createdAt }) => (
+        <ul className="space-y-1.5 empty:hidden not-first:mt-4">
+          {list.data?.map(({ id, subscriptionId, eventType, status, createdAt }) => (
             <li key={id} className="flex items-center gap-3">
               <HoverLink
                 className="min-w-0 flex-1 truncate hover:underline"

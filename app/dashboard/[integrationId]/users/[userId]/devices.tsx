@@ -4,11 +4,10 @@ import type { User } from '../../../../../contract/users';
 import { ShortId } from '../../../components/copying';
 import { Count } from '../../../components/count';
 import { Section } from '../../../components/page-header';
+import { Pending } from '../../../components/pending';
 import { RoleNote } from '../../../components/role-note';
-import { ErrorState, Skeleton } from '../../../components/states';
 import { Time } from '../../../components/time';
 import { useTRPC } from '../../../queries';
-import { describeError } from '../../../query-client';
 import { ConfirmedDevice } from '../device-confirming';
 
 /** The devices of a user, and which of them are confirmed as their own. */
@@ -17,15 +16,12 @@ export function Devices({ user }: { user: User }) {
   const devices = useQuery(trpc.users.listDevices.queryOptions({ userId: user.id }));
   return (
     <Section title="Devices">
-      {devices.error ? (
-        <ErrorState message={describeError(devices.error)} onRetry={() => void devices.refetch()} />
-      ) : !devices.data ? (
-        <Skeleton className="h-24" />
-      ) : devices.data.length === 0 ? (
-        <p className="text-faint">None of their sessions reported a device.</p>
+      <Pending query={devices} className="h-24" />
+      {devices.data?.length === 0 ? (
+        <p className="text-faint not-first:mt-4">None of their sessions reported a device.</p>
       ) : (
-        <ul className="max-h-96 space-y-2 overflow-y-auto" aria-label="Devices">
-          {devices.data.map((device) => (
+        <ul className="max-h-96 space-y-2 overflow-y-auto empty:hidden not-first:mt-4" aria-label="Devices">
+          {devices.data?.map((device) => (
             <li key={device.fingerprint} className="flex min-h-6 items-center gap-3">
               <span className="min-w-0 flex-1">
                 <ShortId id={device.fingerprint} name="device fingerprint" />

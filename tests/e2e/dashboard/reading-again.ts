@@ -48,5 +48,30 @@ export function registerReadingAgainTests(): void {
       await reason.waitFor({ state: 'detached' });
       await dashboard.api('DELETE', `/v1/webhooks/${id}`);
     });
+
+    it('does so while its session waits for a score, and no longer than ten minutes after its last change', async () => {
+      await dashboard.api('DELETE', `/v1/webhooks/${await furnish()}`);
+      const page = await openSeparatePage('viewer');
+      let reads = 0;
+      page.on('request', (request) => {
+        if (request.url().includes('/api/trpc/sessions.')) reads++;
+      });
+      await page.clock.install();
+      await page.goto(`${dashboard.base}/sessions/${session}`);
+      await settle(page);
+      await page.clock.runFor(2_000);
+      await expect.poll(() => reads).toBeGreaterThan(0);
+      await page.clock.fastForward('10:01');
+      const countReads = async () => {
+        reads = 0;
+        for (let turn = 0; turn < 5; turn++) {
+          await page.clock.runFor(2_000);
+          // The answers to the reads before are there.
+          await page.evaluate(() => fetch('/health'));
+        }
+        return reads;
+      };
+      await expect.poll(countReads).toBe(0);
+    });
   });
 }

@@ -6,8 +6,13 @@ import { useTRPC } from '../../../queries';
 
 const REFRESH_MS = 1_500;
 
+/** A session that waits longer for its score may never get one. */
+const WAIT_MS = 600_000;
+
 /** Whether facts of the session may still arrive: it is open, or it waits for its score. */
-const isOpen = (session: Session | undefined) => session?.status === 'Active' || session?.status === 'Closed';
+const isOpen = (session: Session | undefined, readAtMs: number) =>
+  session?.status === 'Active' ||
+  (session?.status === 'Closed' && readAtMs - Date.parse(session.updatedAt ?? session.createdAt) < WAIT_MS);
 
 /**
  * Reads the session again and again while it is open. `refetchInterval` is for the queries of the page's other parts. When the
@@ -22,10 +27,13 @@ export function useLiveSession(sessionId: string) {
   const query = useQuery(
     trpc.sessions.get.queryOptions(
       { sessionId },
-      { enabled: !isChanging, refetchInterval: ({ state }) => (isOpen(state.data) ? REFRESH_MS : false) },
+      {
+        enabled: !isChanging,
+        refetchInterval: ({ state }) => (isOpen(state.data, state.dataUpdatedAt) ? REFRESH_MS : false),
+      },
     ),
   );
-  const isLive = isOpen(query.data);
+  const isLive = isOpen(query.data, query.dataUpdatedAt);
   useEffect(() => {
     if (!isLive) return;
     return () => void queryClient.invalidateQueries();

@@ -69,22 +69,20 @@ export function useUrlState() {
   return { params: useSearchParams(), ...use(UrlStates)! };
 }
 
-const SELECTED = 'selected';
-
 /**
- * The selected row of a page's list, kept in the URL. Moving the selection adds no history entries. `selected` is the
+ * The selected row of a page's list, kept in the URL as `param`. Moving the selection adds no history entries. `selected` is the
  * rendered selection; `readSelected` reads the current one, which is ahead when keys are pressed quickly. `selectHere` does
  * nothing once another page is shown, for what can be done from there too.
  */
-export function useSelection() {
+export function useSelection(param = 'selected') {
   const { params, readQuery, change } = useUrlState();
   const path = usePathname();
-  const readSelected = useCallback(() => readQuery().get(SELECTED), [readQuery]);
+  const readSelected = useCallback(() => readQuery().get(param), [readQuery, param]);
   const select = useCallback(
     (key: string | null) => {
-      if (key !== readSelected()) change({ [SELECTED]: key }, { replace: true });
+      if (key !== readSelected()) change({ [param]: key }, { replace: true });
     },
-    [readSelected, change],
+    [readSelected, change, param],
   );
   const selectHere = useCallback(
     (key: string) => {
@@ -92,5 +90,5 @@ export function useSelection() {
     },
     [path, select],
   );
-  return { selected: params.get(SELECTED), select, selectHere, readSelected };
+  return { selected: params.get(param), select, selectHere, readSelected };
 }

@@ -178,6 +178,23 @@ export function registerWebhookDeskTests(): void {
       await draws(/^1 attempt: 1 delivered/);
     });
 
+    it('names its deliveries by the words that they show, and selects one for each key, however quickly they come', async () => {
+      const id = await subscribe('/gone');
+      await disableByFailures(id);
+      const page = await dashboard.visit(`/webhooks/${id}`);
+      const rows = page.getByRole('table', { name: 'Deliveries' }).locator('tbody tr');
+      await expect.poll(() => rows.count()).toBe(3);
+      const second = rows.nth(1);
+      await second.getByRole('button', { name: /^Failed, not retried, delivery / }).waitFor();
+      // In one task, before the first one is rendered.
+      await page.evaluate(() => {
+        for (let press = 0; press < 2; press++)
+          document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'j', bubbles: true }));
+      });
+      await page.waitForURL(/[?&]delivery=/);
+      expect(new URL(page.url()).searchParams.get('delivery')).toBe(await second.getAttribute('data-row'));
+    });
+
     it('shows what became of a delivery also after later ones have pushed it beyond what the log has loaded', async () => {
       const id = await subscribe('/healthy');
       const page = await dashboard.visit(`/webhooks/${id}`);

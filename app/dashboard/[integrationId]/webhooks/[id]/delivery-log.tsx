@@ -12,7 +12,7 @@ import { ListTools } from '../../../components/list-tools';
 import { useSorting } from '../../../components/sorting';
 import { EmptyState } from '../../../components/states';
 import { Time, useTimeZone } from '../../../components/time';
-import { useUrlState } from '../../../components/url-state';
+import { useSelection, useUrlState } from '../../../components/url-state';
 import { PAGES, refreshEvery } from '../../../list-pages';
 import { useTRPC } from '../../../queries';
 import { describeError } from '../../../query-client';
@@ -107,7 +107,7 @@ export function DeliveryLog({ webhook }: { webhook: Webhook }) {
 function Deliveries({ webhook, filters }: { webhook: Webhook; filters: Filters }) {
   const { id } = webhook;
   const trpc = useTRPC();
-  const { params, change } = useUrlState();
+  const { selected, select, readSelected } = useSelection('delivery');
   const sorting = useSorting('newest');
   const total = useQuery(
     trpc.deliveries.count.queryOptions({ id, ...filters }, { refetchInterval: COUNT_REFRESH_MS }),
@@ -124,8 +124,6 @@ function Deliveries({ webhook, filters }: { webhook: Webhook; filters: Filters }
   const { rows, hasMore, onLoadMore } = useStableRows(list);
   const box = useRef<HTMLDivElement>(null);
   useScrollAnchor(box, rows);
-  const selected = params.get('delivery');
-  const select = (delivery: string | null) => change({ delivery }, { replace: true });
   const isFiltered = Object.values(filters).some((value) => value !== undefined);
   return (
     <ListWithDetails
@@ -143,9 +141,12 @@ function Deliveries({ webhook, filters }: { webhook: Webhook; filters: Filters }
             columns={COLUMNS}
             rows={rows}
             rowKey={({ id: key }) => key}
-            rowName={({ id: key, status }) => `${status}, delivery ${key.slice(-12)}`}
+            rowName={({ id: key, status, test }) =>
+              `${DELIVERY_STATUS_WORDS[status].name}${test ? ' test' : ''}, delivery ${key.slice(-12)}`
+            }
             selected={selected}
             onSelect={select}
+            readSelected={readSelected}
             error={list.error && describeError(list.error)}
             onRetry={() => void list.refetch()}
             empty={isFiltered ? <NoMatch /> : <NothingSent webhook={webhook} />}

@@ -6,7 +6,7 @@ import { type Column, DataTable } from '../../../components/data-table';
 import { DetailsPanel, Facts, ListWithDetails } from '../../../components/details-panel';
 import { EmptyState } from '../../../components/states';
 import { Time, useTimeZone } from '../../../components/time';
-import { useUrlState } from '../../../components/url-state';
+import { useSelection } from '../../../components/url-state';
 import { PAGES } from '../../../list-pages';
 import { useTRPC } from '../../../queries';
 import { describeError } from '../../../query-client';
@@ -39,11 +39,10 @@ const COLUMNS: Column<SkippedEvent>[] = [
 export function SkippedEvents({ id }: { id: string }) {
   const trpc = useTRPC();
   const { timeZone } = useTimeZone();
-  const { params, change } = useUrlState();
+  const { selected, select, readSelected } = useSelection('event');
   const list = useInfiniteQuery(trpc.deliveries.listSkipped.infiniteQueryOptions({ id }, PAGES));
   const rows = list.data?.pages.flatMap(({ data }) => data);
-  const select = (event: string | null) => change({ event }, { replace: true });
-  const selected = rows?.find(({ eventId }) => eventId === params.get('event'));
+  const event = rows?.find(({ eventId }) => eventId === selected);
   return (
     <ListWithDetails
       list={
@@ -56,8 +55,9 @@ export function SkippedEvents({ id }: { id: string }) {
           rowName={({ reason, eventType, createdAt }) =>
             `${REASON_WORDS[reason]}, ${eventType}, ${showInstant(createdAt, timeZone)}`
           }
-          selected={selected?.eventId}
+          selected={selected}
           onSelect={select}
+          readSelected={readSelected}
           error={list.error && describeError(list.error)}
           onRetry={() => void list.refetch()}
           empty={
@@ -75,18 +75,18 @@ export function SkippedEvents({ id }: { id: string }) {
         />
       }
       details={
-        selected && (
+        event && (
           <DetailsPanel title="Skipped event" onClose={() => select(null)}>
             <div className="space-y-4">
               <Facts
                 facts={[
-                  ['Why', REASON_WORDS[selected.reason]],
-                  ['Event', selected.eventType],
-                  ['Fired', <Time key="at" at={selected.createdAt} />],
-                  ['Id', <ShortId key="id" id={selected.eventId} name="event id" />],
+                  ['Why', REASON_WORDS[event.reason]],
+                  ['Event', event.eventType],
+                  ['Fired', <Time key="at" at={event.createdAt} />],
+                  ['Id', <ShortId key="id" id={event.eventId} name="event id" />],
                 ]}
               />
-              <Payload title="What would have been sent" text={selected.payload} />
+              <Payload title="What would have been sent" text={event.payload} />
             </div>
           </DetailsPanel>
         )

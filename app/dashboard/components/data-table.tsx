@@ -4,7 +4,7 @@ import { type ReactNode, useEffect, useRef } from 'react';
 import type { Total } from '../../../contract/totals';
 import { Button } from './button';
 import { joinClasses } from './classes';
-import { ArrowDown, ArrowUp } from './icons';
+import { ColumnName, findDirection, type NamedColumn } from './column-name';
 import { type Noun, showProgress } from './list-total';
 import type { RowSelection } from './row-selection';
 import { Announcement, useFocusReturn } from './selected-row';
@@ -12,17 +12,13 @@ import { type Shortcut, useShortcuts } from './shortcuts';
 import type { Sorting } from './sorting';
 import { ErrorState } from './states';
 
-export interface Column<Row> {
+export interface Column<Row> extends NamedColumn {
   key: string;
-  name: string;
   cell(row: Row): ReactNode;
-  isNumber?: boolean;
   /** The table width from which the column is shown: 576, 768, 896 or 1152 pixels. Always shown if absent. */
   from?: 'sm' | 'md' | 'lg' | 'xl';
   /** A CSS width. Columns without one share the remaining space. */
   width?: string;
-  /** The orders by this column, by their names in the URL. Its header becomes a button. */
-  sorts?: { ascending?: string; descending?: string };
 }
 
 // Container widths of the table itself, because a details panel makes it narrower.
@@ -229,47 +225,6 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       </div>
       {rows && <TableFoot {...props} />}
     </div>
-  );
-}
-
-type Direction = 'ascending' | 'descending';
-
-/** Whether the list is sorted by the column. A column that cannot sort says nothing. */
-function findDirection<Row>({ sorts }: Column<Row>, sorting: Sorting | undefined): Direction | 'none' | undefined {
-  if (!sorts || !sorting) return undefined;
-  if (sorts.ascending === sorting.current) return 'ascending';
-  return sorts.descending === sorting.current ? 'descending' : 'none';
-}
-
-/** The name of a column. If it can sort, a button: a click sorts by it, the next one the other way round or as usual. */
-function ColumnName<Row>({ column, sorting }: { column: Column<Row>; sorting: Sorting | undefined }) {
-  const { name, sorts } = column;
-  const direction = findDirection(column, sorting);
-  if (!sorts || !sorting || !direction) return name;
-  const ways = [sorts.descending, sorts.ascending].filter((sort) => sort !== undefined);
-  const next = ways[ways.indexOf(sorting.current) + 1] ?? null;
-  // A list that has no other order keeps the one that it has.
-  const chosen = next ?? (ways.length > 1 ? ways[0]! : null);
-  const Arrow = direction === 'ascending' ? ArrowUp : ArrowDown;
-  return (
-    <button
-      type="button"
-      onClick={() => sorting.set(chosen)}
-      className={joinClasses(
-        'relative rounded underline-offset-4 hover:text-ink hover:underline',
-        direction !== 'none' && 'font-semibold text-ink',
-      )}
-    >
-      {name}
-      {/* In the padding of the cell, so that a column is as wide whether it is sorted or not. */}
-      {direction !== 'none' && (
-        <Arrow
-          size={10}
-          aria-hidden
-          className={joinClasses('absolute top-1 text-accent', column.isNumber ? 'right-full' : 'left-full')}
-        />
-      )}
-    </button>
   );
 }
 

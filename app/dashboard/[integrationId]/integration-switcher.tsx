@@ -4,6 +4,7 @@ import { useState } from 'react';
 import type { AppRouter } from '../../../server/procedures/router';
 import { Badge } from '../components/badge';
 import { joinClasses } from '../components/classes';
+import { CutText } from '../components/cut-text';
 import { HoverLink } from '../components/hover-link';
 import { Check, ChevronsUpDown, Plus } from '../components/icons';
 import { MENU_ITEM, Menu } from '../components/menu';
@@ -30,7 +31,7 @@ export function IntegrationSwitcher({
         button={
           <>
             <span className="flex items-center justify-between gap-2">
-              <span className="min-w-0 truncate font-semibold">{current.name}</span>
+              <CutText text={current.name} className="min-w-0 font-semibold" />
               <ChevronsUpDown size={14} className="shrink-0 text-faint" aria-hidden />
             </span>
             <span className="mt-1 flex gap-1">
@@ -47,7 +48,7 @@ export function IntegrationSwitcher({
             className={MENU_ITEM}
             aria-current={id === current.id ? 'true' : undefined}
           >
-            <span className="min-w-0 flex-1 truncate">{name}</span>
+            <CutText text={name} className="min-w-0 flex-1" />
             <span className="text-faint text-xs">{plan}</span>
             {id === current.id && <Check size={14} aria-hidden />}
           </HoverLink>

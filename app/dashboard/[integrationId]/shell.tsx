@@ -5,6 +5,7 @@ import type { Setup } from '../../../contract/setup';
 import type { TroubledWebhooks } from '../../../contract/webhook-states';
 import { watchAttendance } from '../attendance';
 import { IconButton } from '../components/button';
+import { CutText } from '../components/cut-text';
 import { Sheet } from '../components/dialog';
 import { MenuIcon } from '../components/icons';
 import { mayLeave, watchTraversals } from '../components/leave-question';
@@ -64,7 +65,7 @@ export function Shell({ integration, integrations, troubled, setup, areLettersOn
             <IconButton label="Menu" onClick={() => setMenuOpen(true)}>
               <MenuIcon size={18} aria-hidden />
             </IconButton>
-            <span className="min-w-0 truncate font-semibold">{integration.name}</span>
+            <CutText text={integration.name} className="min-w-0 font-semibold" />
             <SearchIconButton />
           </div>
           <Sheet side="left" title="Menu" isOpen={isMenuOpen} onClose={() => setMenuOpen(false)}>

@@ -2,6 +2,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { joinClasses } from '../components/classes';
+import { CutText } from '../components/cut-text';
 import { KeyRound, LogOut, Monitor, Moon, Sun } from '../components/icons';
 import { MENU_ITEM, Menu } from '../components/menu';
 import { LetterKeysSwitch, ShortcutsButton } from '../components/shortcuts';
@@ -60,13 +61,13 @@ export function StaffMenu() {
               {findInitials(staff.name)}
             </span>
             <span className="min-w-0 leading-4">
-              <span className="block max-w-28 truncate">{staff.name}</span>
+              <CutText text={staff.name} className="max-w-28" />
               <span className="block text-faint text-xs">{staff.role}</span>
             </span>
           </>
         }
       >
-        <p className="truncate px-2 py-1 text-muted text-xs">{staff.email}</p>
+        <CutText text={staff.email} className="px-2 py-1 text-muted text-xs" />
         <ThemeChoice />
         <TimeZoneChoice />
         <div className="border-line border-b px-2 pt-1 pb-2">

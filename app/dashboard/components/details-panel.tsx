@@ -46,7 +46,9 @@ export function DetailsPanel({ title, onClose, children }: { title: string; onCl
       className="sticky top-4 max-h-[calc(100dvh-2rem)] w-96 shrink-0 overflow-y-auto rounded border border-line bg-surface p-4 max-xl:hidden"
     >
       <div className="mb-3 flex items-center justify-between gap-2">
-        <h2 className="min-w-0 truncate font-semibold text-base">{title}</h2>
+        <h2 className="min-w-0 truncate font-semibold text-base" title={title}>
+          {title}
+        </h2>
         <IconButton label="Close details" onClick={onClose}>
           <X size={16} aria-hidden />
         </IconButton>

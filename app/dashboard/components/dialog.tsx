@@ -86,7 +86,7 @@ function OpenModal({ title, isOpen: _, onClose, children, ...rest }: ModalProps)
   return (
     <NativeDialog {...rest} labelledBy={id} onDismiss={dismiss} onClosed={onClose}>
       <div className="mb-3 flex items-center justify-between gap-4">
-        <h2 id={id} className="min-w-0 truncate font-semibold text-lg">
+        <h2 id={id} className="min-w-0 truncate font-semibold text-lg" title={title}>
           {title}
         </h2>
         <IconButton label="Close" onClick={close}>

@@ -115,7 +115,7 @@ function ViewItem({ view, href, isShown }: { view: SavedView; href: string; isSh
   return (
     <div className="flex items-center gap-1">
       <Link href={href} prefetch={false} className={MENU_ITEM} aria-current={isShown ? 'true' : undefined}>
-        <span className="min-w-0 flex-1 truncate" title={view.createdBy ? `Saved by ${view.createdBy}` : undefined}>
+        <span className="min-w-0 flex-1 truncate" title={view.createdBy ? `${name}, saved by ${view.createdBy}` : name}>
           {name}
         </span>
       </Link>

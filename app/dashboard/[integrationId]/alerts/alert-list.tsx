@@ -3,6 +3,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import type { Alert } from '../../../../contract/findings';
 import { ActiveFilters } from '../../components/active-filters';
 import { TRUNCATED } from '../../components/classes';
+import { CutText } from '../../components/cut-text';
 import { type Column, DataTable } from '../../components/data-table';
 import { ListWithDetails } from '../../components/details-panel';
 import { UnreadRow, useLinkedRow } from '../../components/linked-row';
@@ -46,7 +47,7 @@ const COLUMNS: Column<Alert>[] = [
     name: 'Rule',
     from: 'lg',
     width: '1%',
-    cell: ({ rule }) => <span className="block max-w-40 truncate text-muted">{rule?.name ?? 'the customer’s'}</span>,
+    cell: ({ rule }) => <CutText text={rule?.name ?? 'the customer’s'} className="max-w-40 text-muted" />,
   },
   { key: 'status', name: 'Status', width: '1%', cell: IncidentBadge },
   {

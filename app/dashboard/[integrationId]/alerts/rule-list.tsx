@@ -7,6 +7,7 @@ import { Badge } from '../../components/badge';
 import { Button, ButtonLink } from '../../components/button';
 import { TRUNCATED } from '../../components/classes';
 import { ShortId } from '../../components/copying';
+import { CutText } from '../../components/cut-text';
 import { type Column, DataTable } from '../../components/data-table';
 import { DetailsPanel, Facts, ListWithDetails } from '../../components/details-panel';
 import { ConfirmDialog } from '../../components/dialog';
@@ -30,7 +31,7 @@ const COLUMNS: Column<AlertRule>[] = [
   {
     key: 'name',
     name: 'Rule',
-    cell: ({ name }) => <span className="block max-w-52 truncate font-medium">{name}</span>,
+    cell: ({ name }) => <CutText text={name} className="max-w-52 font-medium" />,
   },
   {
     key: 'state',

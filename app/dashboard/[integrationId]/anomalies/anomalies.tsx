@@ -61,7 +61,11 @@ const columnsOf = (base: string, timeZone: string): Column<Anomaly>[] => [
     from: 'md',
     cell: ({ userId, userName }) =>
       userId ? (
-        <HoverLink className={LINK} href={`${base}/users/${encodeURIComponent(userId)}`} title={userId}>
+        <HoverLink
+          className={LINK}
+          href={`${base}/users/${encodeURIComponent(userId)}`}
+          title={[userName, userId].filter(Boolean).join(', ')}
+        >
           <span className="inline-block max-w-36 truncate align-bottom">{userName ?? shortenId(userId)}</span>
         </HoverLink>
       ) : (

@@ -5,6 +5,7 @@ import type { Course } from '../../../../contract/courses';
 import { ButtonLink } from '../../components/button';
 import { joinClasses, TRUNCATED } from '../../components/classes';
 import { Count } from '../../components/count';
+import { CutText } from '../../components/cut-text';
 import { type Column, DataTable } from '../../components/data-table';
 import { DetailsPanel, ListWithDetails } from '../../components/details-panel';
 import { ListTools } from '../../components/list-tools';
@@ -25,11 +26,7 @@ const COLUMNS: Column<Course>[] = [
     key: 'name',
     name: 'Name',
     sorts: { ascending: 'name' },
-    cell: ({ name }) => (
-      <span className="block max-w-36 truncate font-medium @4xl:max-w-52" title={name}>
-        {name}
-      </span>
-    ),
+    cell: ({ name }) => <CutText text={name} className="max-w-36 font-medium @4xl:max-w-52" />,
   },
   {
     key: 'url',

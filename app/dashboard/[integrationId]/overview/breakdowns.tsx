@@ -5,6 +5,7 @@ import type { ReactNode } from 'react';
 import type { Analytics } from '../../../../contract/analytics';
 import { ChartFrame } from '../../charts/chart-frame';
 import { Count, Percent, showCount } from '../../components/count';
+import { CutText } from '../../components/cut-text';
 
 interface Share {
   name: string;
@@ -138,12 +139,13 @@ function Shares({
                 <Link
                   prefetch={false}
                   className="min-w-0 truncate hover:underline"
+                  title={name}
                   href={`/dashboard/${integrationId}/sessions?${new URLSearchParams({ ...filter, startDate, endDate })}`}
                 >
                   {name}
                 </Link>
               ) : (
-                <span className="min-w-0 truncate">{name}</span>
+                <CutText text={name} className="min-w-0" />
               )}
               <span className="flex shrink-0 gap-3 text-muted">
                 {note && <span>{note}</span>}

@@ -4,6 +4,7 @@ import { useRouter } from 'next/navigation';
 import { Fragment, type KeyboardEvent, type ReactNode, useCallback, useEffect, useId, useState } from 'react';
 import type { FoundKind, SearchResult } from '../../../../contract/search';
 import { joinClasses } from '../../components/classes';
+import { CutText } from '../../components/cut-text';
 import { mayLeave } from '../../components/leave-question';
 import { countOf } from '../../components/list-total';
 import { Time } from '../../components/time';
@@ -136,9 +137,7 @@ export function Palette({ base, text, onText, onClose }: PaletteProps) {
                   onPointerMove={() => setActive(n)}
                   className={joinClasses('cursor-pointer rounded px-2 py-1', n === at && 'bg-accent-soft')}
                 >
-                  <div className="truncate text-ink" title={result.title}>
-                    {result.title}
-                  </div>
+                  <CutText text={result.title} className="text-ink" />
                   <div className="truncate text-muted text-xs">{result.detail}</div>
                 </div>
               );

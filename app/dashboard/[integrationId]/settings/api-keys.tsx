@@ -5,6 +5,7 @@ import type { ApiKey, KeyScope } from '../../../../contract/integrations';
 import { Badge } from '../../components/badge';
 import { Button } from '../../components/button';
 import { createSecretClose, SecretOnce } from '../../components/copying';
+import { CutText } from '../../components/cut-text';
 import { type Column, DataTable } from '../../components/data-table';
 import { ConfirmDialog, Dialog } from '../../components/dialog';
 import { Checkbox, Field, Select } from '../../components/field';
@@ -39,7 +40,7 @@ const columnsOf = (isAdmin: boolean, onRevoke: (key: ApiKey) => void): Column<Ap
   {
     key: 'name',
     name: 'Name',
-    cell: ({ name }) => <span className="block max-w-60 truncate font-medium max-sm:max-w-24">{name}</span>,
+    cell: ({ name }) => <CutText text={name} className="max-w-60 font-medium max-sm:max-w-24" />,
   },
   { key: 'key', name: 'Key', cell: ({ masked }) => <code className="font-mono text-muted text-xs">{masked}</code> },
   {

@@ -6,6 +6,7 @@ import type { StaffAccount, StaffRole } from '../../../../contract/staff';
 import { Badge } from '../../components/badge';
 import { Button } from '../../components/button';
 import { createSecretClose, SecretOnce } from '../../components/copying';
+import { CutText } from '../../components/cut-text';
 import { type Column, DataTable } from '../../components/data-table';
 import { ConfirmDialog, Dialog } from '../../components/dialog';
 import { Field, Input, Select } from '../../components/field';
@@ -139,8 +140,8 @@ const columnsOf = (ask: (invitation: PendingInvitation) => void): Column<Pending
     width: '100%',
     cell: ({ name, email }) => (
       <span className="block min-w-0 py-1 leading-4 [contain:inline-size]">
-        <span className="block truncate font-medium">{name}</span>
-        <span className="block truncate text-muted text-xs">{email}</span>
+        <CutText text={name} className="font-medium" />
+        <CutText text={email} className="text-muted text-xs" />
       </span>
     ),
   },

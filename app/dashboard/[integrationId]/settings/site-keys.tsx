@@ -4,6 +4,7 @@ import { useState } from 'react';
 import type { Site } from '../../../../contract/sites';
 import { Badge } from '../../components/badge';
 import { Button } from '../../components/button';
+import { CutText } from '../../components/cut-text';
 import { type Column, DataTable } from '../../components/data-table';
 import { ConfirmDialog, Dialog } from '../../components/dialog';
 import { RoleNote } from '../../components/role-note';
@@ -19,7 +20,7 @@ const columnsOf = (isAdmin: boolean, onRevoke: (site: Site) => void): Column<Sit
   {
     key: 'name',
     name: 'Name',
-    cell: ({ name }) => <span className="block max-w-60 truncate font-medium max-sm:max-w-24">{name}</span>,
+    cell: ({ name }) => <CutText text={name} className="max-w-60 font-medium max-sm:max-w-24" />,
   },
   {
     key: 'key',

@@ -5,6 +5,7 @@ import { useState } from 'react';
 import type { StaffAccount, StaffRole } from '../../../../contract/staff';
 import { Badge } from '../../components/badge';
 import { Button } from '../../components/button';
+import { CutText } from '../../components/cut-text';
 import { type Column, DataTable } from '../../components/data-table';
 import { Facts } from '../../components/details-panel';
 import { ConfirmDialog } from '../../components/dialog';
@@ -123,10 +124,10 @@ const columnsOf = (
     cell: ({ id, name, email }) => (
       <span className="block min-w-0 py-1 leading-4 [contain:inline-size]">
         <span className="flex items-center gap-2">
-          <span className="truncate font-medium">{name}</span>
+          <CutText text={name} className="font-medium" />
           {id === ownId && <Badge tone="accent">You</Badge>}
         </span>
-        <span className="block truncate text-muted text-xs">{email}</span>
+        <CutText text={email} className="text-muted text-xs" />
       </span>
     ),
   },

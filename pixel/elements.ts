@@ -12,8 +12,9 @@ enum Limit {
 
 /** The element that an event is about, also inside an open shadow tree. */
 export function findTarget(event: Event): Element {
-  const [target] = event.composedPath();
-  return target instanceof Element ? target : readDocument('documentElement');
+  const [target] = event.composedPath() as Element[];
+  // A page may have another `Element`.
+  return target?.nodeType === 1 ? target : readDocument('documentElement');
 }
 
 /** The link, button or field that an event is about, or the element itself. */

@@ -167,9 +167,9 @@ function listenToScrolling(): () => void {
 
   // Documents and the boxes in them scroll. Their movements are added up, so that a change of the box is no jump.
   listen('scroll', (event) => {
-    const target = event.target!;
+    const target = event.target as Element;
     // A post can hide what a document has by this name.
-    const top = target instanceof Element ? target.scrollTop : scrollY;
+    const top = target?.nodeType === 1 ? target.scrollTop : scrollY;
     total += top - (tops.get(target) || 0) || 0;
     tops.set(target, top);
     add([event.timeStamp, total, 0]);
@@ -274,7 +274,7 @@ function listenToFields(): void {
       event,
       index,
       classifyInput(inputType),
-      (inserted ?? Math.max(0, field[1] - before)) & Limit.count,
+      (inserted || Math.max(0, field[1] - before)) & Limit.count,
       field[1],
     );
   }
@@ -301,7 +301,8 @@ function listenToFields(): void {
       const length = mayHidePassword(findTarget(event)) ? 0 : data?.getData('text').length;
       reportEvent(EventCode.Clipboard, event, kind, (length as number) & Limit.count || -1);
       const element = findControl(event);
-      settleField = () => findField(element)[1] - readLength(element) && reportInput(event, element);
+      const field = findField(element);
+      settleField = () => field[1] - readLength(element) && reportInput(event, element);
     });
   });
 }

@@ -20,10 +20,10 @@ export function collectPage(collectUrl: string, fixed: FixedFields, cause: PageC
   let hiddenMs = readDocument('hidden') ? readWallMs() : Infinity;
   let isGone: boolean | undefined;
 
-  function reportPage(pageCause: PageCause, timeMs = 0): void {
+  function reportPage(pageCause: PageCause, timeMs?: number): void {
     href = location.href;
     address = cleanAddress(href);
-    addEvent([timeMs, EventCode.Page, address, pageCause]);
+    addEvent([timeMs!, EventCode.Page, address, pageCause]);
   }
   /** Applications change the address without a new page. Not all browsers tell, so it is compared at each event too. */
   function compareAddress(timeMs?: number): void {

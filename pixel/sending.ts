@@ -112,7 +112,7 @@ export function setUser(given: Partial<BeaconUser>): void {
 export function noteEnvironment(isRestored?: boolean): void {
   if (isRestored) {
     // Another page has withdrawn consent, which removes the id.
-    if (fixed.i && !readDevice()) stopSending();
+    if (readDevice() !== fixed.i && fixed.i) stopSending();
     // Firefox never tells a restored page how its last requests ended.
     underway.clear();
     if (findSession(session.nonce)) setUser({});

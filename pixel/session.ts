@@ -20,8 +20,8 @@ const store = (area: Area, use: Use, text?: string) =>
 /** Finds the session that this tab keeps, unless it is the one with this nonce. */
 export const findSession = (except?: string) =>
   guard(() => {
-    const kept: Session | null = JSON.parse(store('session', 'get')!);
-    return kept && ID.test(kept.nonce) && kept.nonce !== except && kept;
+    const kept: Session = JSON.parse(store('session', 'get')!);
+    return ID.test(kept.nonce) && kept.nonce !== except && kept;
   })();
 
 /** Continues the session of this tab. If there is none, or only the one that is over, begins one. */

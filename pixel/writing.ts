@@ -18,6 +18,8 @@ export function markWriting(what: unknown, document: unknown): void {
 
 /** Finds the id of a field's text. Empty if it has none; nothing if the field is not marked. */
 export const findWriting = (field: Element): string | null | undefined =>
-  marks.find(([what]) => guard(() => (what instanceof Element ? what.contains(field) : field.closest(what)))())?.[1] ??
+  marks.find(([what]) =>
+    guard(() => ((what as Node).nodeType ? (what as Node).contains(field) : field.closest(what as string)))(),
+  )?.[1] ??
   field.closest<HTMLElement>('[data-writing]')?.dataset.writing ??
   (field.closest(FIELDS) && '');

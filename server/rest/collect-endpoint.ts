@@ -25,10 +25,10 @@ const CORS_HEADERS = {
   'cross-origin-resource-policy': 'cross-origin',
   'cache-control': 'no-store',
 };
-/** The pixel's requests need no preflight. A page's own fetch may. */
+/** The pixel's requests need no preflight, unless the page wraps fetch and adds headers, of which none is read. */
 const PREFLIGHT_HEADERS = {
   'access-control-allow-methods': 'POST',
-  'access-control-allow-headers': 'Content-Type',
+  'access-control-allow-headers': '*, Authorization',
   'access-control-max-age': '86400',
 };
 

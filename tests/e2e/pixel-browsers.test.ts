@@ -220,7 +220,10 @@ describe.each(BROWSERS.map((each) => [each.name, each] as const))('in %s', (name
     expect(new Set(host.beacons.map(({ d }) => d)).size).toBe(1);
   });
 
-  it('a restored page stays silent if consent was withdrawn since', async () => {
+  it.each([
+    ['', [false], [], 1],
+    [' and given again', [false, true], ['/refused load'], 2],
+  ])('a restored page stays silent if consent was withdrawn%s since', async (_, consents, others, leaves) => {
     // The page leaves by itself: Playwright hears of a return late or never, and would take it for one that interrupts its next navigation.
     const leaveAgain =
       '<script>onpageshow = ({ persisted }) => persisted && setTimeout(() => location.assign("/last"));</script>';
@@ -231,12 +234,12 @@ describe.each(BROWSERS.map((each) => [each.name, each] as const))('in %s', (name
     await page.goto(host.setPage('/refused', host.tag('data-consent="wait"')));
     await host.waitForEvent('Leave');
     await page.waitForFunction(() => window.botPixel);
-    await page.evaluate(() => window.botPixel!.push(['consent', false]));
+    await page.evaluate((values) => values.forEach((value) => window.botPixel!.push(['consent', value])), consents);
     await page.evaluate(() => history.back()).catch(() => {});
     // A page that is left sends everything at once.
     await expect.poll(() => host.pagesOf()).toContain('/last load');
-    expect(host.pagesOf()).toEqual(['/kept load', '/last load']);
-    expect(host.eventsOf('Leave')).toHaveLength(1);
+    expect(host.pagesOf()).toEqual(['/kept load', ...others, '/last load']);
+    expect(host.eventsOf('Leave')).toHaveLength(leaves);
   });
 
   it('a restored page does not name its user in the session that the next person has begun in the tab', async () => {

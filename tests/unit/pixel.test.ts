@@ -101,6 +101,8 @@ describe('an address', () => {
     ['/users/ada%40example.org/edit', '/users/…/edit'],
     ['/students/s1234567', '/students/…'],
     ['/call/+4915112345678', '/call/…'],
+    ['/search/what%20ada%20typed', '/search/…'],
+    ['/search/what+ada+typed', '/search/…'],
     ['/courses/course-v1:ada+x@example.org', '/courses/…'],
     ['/asset-v1:edX+DemoX+Demo_Course+type@asset', '/…'],
     ['/card/4111111111111111111', '/card/…'],

@@ -41,15 +41,20 @@ export function registerPageRules(host: PixelHost, browser: () => Browser) {
       '<a id="__stagehand"></a><iframe name="__playwright_"></iframe>',
       // Not by a visitor, but by the page itself.
       '<script>class Document {}</script>',
+      '<script>class Element {}</script>',
     ])('can have %s, and its visitors are seen as without', async (post) => {
       const page = await host.openTimedPage(browser());
-      await page.goto(host.setPage('/', post + host.tag()));
+      await page.goto(host.setPage('/', post + FIELDS + host.tag()));
       await page.waitForFunction(() => typeof window.botPixel?.push === 'function');
       await page.mouse.click(5, 300);
+      await page.locator('#essay').press('a');
+      await page.locator('#password').press('b');
       await host.runClock(page);
       await host.waitForEvent('Press');
       expect(host.beacons[0]!.e!.b & ENVIRONMENT_BITS.hidden).toBe(0);
       expect(host.beacons[0]).not.toHaveProperty('m');
+      expect(host.eventsOf('Input')).toMatchObject([{ valueLength: 1 }]);
+      expect(host.eventsOf('KeyDown')).toHaveLength(1);
       expect(host.pagesOf()).toEqual(['/ load']);
     });
 

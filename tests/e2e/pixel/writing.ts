@@ -59,6 +59,26 @@ export function registerWritingRules(host: PixelHost, browser: () => Browser) {
       expect(batches.map(({ w }) => w)).toEqual([['essay-1'], ['essay-1']]);
     });
 
+    it('is told of what is dropped into an editor that inserts it by itself and never had the focus', async () => {
+      const { page } = await openPage();
+      await page.evaluate(() => {
+        const editor = document.querySelector('#rich')!;
+        editor.addEventListener('drop', (event) => {
+          event.preventDefault();
+          editor.append((event as DragEvent).dataTransfer!.getData('text/plain'));
+        });
+        const dataTransfer = new DataTransfer();
+        dataTransfer.setData('text/plain', 'wqzx');
+        const options = { bubbles: true, composed: true, cancelable: true, dataTransfer };
+        editor.dispatchEvent(new DragEvent('drop', options));
+        // As the browser does when a drop is over.
+        dataTransfer.clearData();
+      });
+      await host.runClock(page, 5_000);
+      await host.waitForEvent('Input');
+      expect(host.eventsOf('Input')).toMatchObject([{ insertedLength: 4, valueLength: 4 }]);
+    });
+
     it('is told once of each paste, also if an editor inserts it by itself', async () => {
       const { page } = await openPage();
       await page.evaluate(() => {

@@ -111,7 +111,7 @@ export function setUser(given: Partial<BeaconUser>): void {
 /** Notes that the environment may have changed. A restored page does not name its user to a session that another page has begun since. */
 export function noteEnvironment(isRestored?: boolean): void {
   if (isRestored) {
-    // Another page has withdrawn consent, which removes the id.
+    // Another page has withdrawn consent, which removes the id. Consent that is given again brings another one.
     if (readDevice() !== fixed.i && fixed.i) stopSending();
     // Firefox never tells a restored page how its last requests ended.
     underway.clear();

@@ -234,7 +234,9 @@ describe.each(BROWSERS.map((each) => [each.name, each] as const))('in %s', (name
     await page.goto(host.setPage('/refused', host.tag('data-consent="wait"')));
     await host.waitForEvent('Leave');
     await page.waitForFunction(() => window.botPixel);
-    await page.evaluate((values) => values.forEach((value) => window.botPixel!.push(['consent', value])), consents);
+    await page.evaluate((values) => {
+      for (const value of values) window.botPixel!.push(['consent', value]);
+    }, consents);
     await page.evaluate(() => history.back()).catch(() => {});
     // A page that is left sends everything at once.
     await expect.poll(() => host.pagesOf()).toContain('/last load');

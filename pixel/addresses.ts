@@ -3,7 +3,7 @@
 import { guard } from './guard';
 
 /** The only parameters that stay: they name courses and activities of learning platforms. */
-const KEPT_PARAMETERS = /^(id|course(_id)?|cmid|attempt)$/;
+const KEPT_PARAMETERS = /^(ou|course|attempt|(course_|cm)?id)$/;
 
 /** An enum, because the bundler writes its values in place. */
 enum Limit {

@@ -54,9 +54,9 @@ describe('findCourse', () => {
     'le/activities/iterator/12?ou=6606',
     'lms/quizzing/user/quiz_summary.d2l?qi=12&ou=6606',
     'lms/dropbox/user/folder_submit_files.d2l?db=12&ou=6606&grpid=0',
-  ])('finds the course of D2L on its page %s', (page) => {
-    const home = findCourse('https://d.edu/d2l/home/6606');
-    expect([home?.name, findCourse(`https://d.edu/d2l/${page}`)]).toEqual(['Course 6606', home]);
+  ])('finds the course of D2L on its page %s, also in what the pixel tells of it', (page) => {
+    const [url, home] = [`https://d.edu/d2l/${page}`, findCourse('https://d.edu/d2l/home/6606')];
+    expect([home?.name, findCourse(url), findCourse(cleanAddress(url))]).toEqual(['Course 6606', home, home]);
   });
 
   it('finds the same course where Open edX encodes its key, also in what the pixel tells', () => {

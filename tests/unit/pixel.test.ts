@@ -78,6 +78,7 @@ describe('an address', () => {
     '/mod/quiz/attempt.php?attempt=123&cmid=77',
     '/ultra/courses/_12345_1/outline?course_id=_12345_1',
     '/d2l/le/content/6606/viewContent/1234/View',
+    '/d2l/lms/quizzing/user/quiz_summary.d2l?ou=6606',
     '/kurse/MATH10101/vorlesung-3-teil-2/',
     '/2026/11/22/introduction2024-part-2',
     '/caf%C3%A9/r%C3%A9sum%C3%A9',

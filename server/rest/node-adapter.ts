@@ -78,9 +78,22 @@ export function sendNodeResponse(
   isDraining: boolean,
 ): void {
   if (response.destroyed) return;
-  if (isDraining || (!request.complete && !hasShortBody(request))) response.setHeader('connection', 'close');
+  const isUnread = !request.complete && !hasShortBody(request);
+  if (isDraining || isUnread) response.setHeader('connection', 'close');
   response.writeHead(answer.status, answer.headers);
-  response.end(answer.body ?? undefined);
+  if (isUnread && answer.body) sendBeforeClose(request, response, answer.body);
+  else response.end(answer.body ?? undefined);
+}
+
+/** A connection that closes with unread bytes is reset, and its client loses what it has not read yet. So the rest is read first. */
+function sendBeforeClose(request: IncomingMessage, response: ServerResponse, body: string | Uint8Array): void {
+  response.write(body);
+  const end = () => response.end();
+  const timer = setTimeout(end, LINGER_MS);
+  request
+    .once('close', () => clearTimeout(timer))
+    .once('end', end)
+    .resume();
 }
 
 const hasShortBody = ({ headers }: IncomingMessage) =>

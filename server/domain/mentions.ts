@@ -36,8 +36,8 @@ const IS_USER = /user|student|participant/i;
 /** Of these, the names of those that hold an id and nothing else. */
 const IS_USER_ID = /(?:user|student|participant)(?:_?ids?|s)?$/i;
 /** A word with a capital, as names have, before and after a text. */
-const NAME_BEFORE = /\p{Lu}\p{Ll}+(?:\s|\+|%(?:25)*20)$/u;
-const NAME_AFTER = /^(?:\s|\+|%(?:25)*20)\p{Lu}\p{Ll}/u;
+const NAME_BEFORE = /\p{Lu}[\p{L}\p{M}.'’-]*(?:\s|\+|%(?:25)*20)$/u;
+const NAME_AFTER = /^(?:\s|\+|%(?:25)*20)\p{Lu}/u;
 /** What an id goes on with: the user `ada.l` is neither `ada.l.2` nor `x-ada.l`. */
 const GOES_ON = /^[.@+_-][\p{L}\p{N}]/u;
 const CAME_BEFORE = /[\p{L}\p{N}][.@+_-]$/u;
@@ -105,7 +105,8 @@ export function createMentionFinder(user: KnownUser): MentionFinder {
     (text === user.url && isOfAll(text)) ||
     (text === user.name && OF_ADDRESS.test(text) && !OF_NAME.test(text));
   const ownTexts = texts.filter((text) => !isCommon(text)).flatMap(listSpellings);
-  const strong = [...new Set([...ownTexts.flatMap(listForms), ...ids])];
+  const inOrder = ownTexts.flatMap(listInOrder);
+  const strong = [...new Set([...[...ownTexts, ...inOrder].flatMap(listForms), ...ownTexts.flatMap(listHtml), ...ids])];
   // An address may contain the id, so longer mentions come first.
   strong.sort((one, other) => other.length - one.length);
   const turned = [...new Set(ownTexts.flatMap(listTurned).flatMap(listForms))];
@@ -173,31 +174,33 @@ function listSpellings(name: string): string[] {
   return spellings.flatMap((text) => [text, text.normalize('NFC'), text.normalize('NFD')]);
 }
 
-/** `Last, First` of a name, where any word may begin the last name; and the name of `Last, First`. */
+/** The ways to write a name as `Last, First`: any word may begin the last name. */
 function listTurned(name: string): string[] {
-  if (!IS_NAME.test(name)) return [];
-  const [last, ...first] = name.split(', ');
-  if (first.length > 0) return first.length === 1 ? [`${first[0]} ${last}`] : [];
   const words = name.split(' ').filter((word) => word !== '');
-  if (words.length > MAX_WORDS) return [];
+  if (!IS_NAME.test(name) || name.includes(',') || words.length > MAX_WORDS) return [];
   return words
     .slice(1)
     .map((_, index) => `${words.slice(index + 1).join(' ')}, ${words.slice(0, index + 1).join(' ')}`);
 }
 
-/** Letters, and what stands between them in a name. */
-const IS_NAME = /^[\p{L}\p{M}'’., -]+$/u;
+/** The name of `Last, First`. */
+function listInOrder(name: string): string[] {
+  const [last, first, ...others] = name.split(',').map((part) => part.trim());
+  return IS_NAME.test(name) && last && first && others.length === 0 ? [`${first} ${last}`] : [];
+}
+
+/** Letters of scripts with capitals, which tell a name from a word, and what stands between them in a name. */
+const IS_NAME = /^[\p{Lu}\p{Ll}\p{M}'’., -]+$/u;
 const MAX_WORDS = 5;
 
-/** The ways to write a text in addresses, in HTML, in JSON and in CSV. */
+/** The ways to write a text in addresses, in JSON and in CSV. */
 function listForms(text: string): string[] {
   const wellFormed = text.toWellFormed();
   const encoded = encodeURIComponent(wellFormed);
   const query = new URLSearchParams({ '': wellFormed }).toString().slice(1);
   const ofLatin1 = encodeLatin1(wellFormed);
   const ofAddresses = [
-    ...[encoded, ofLatin1].flatMap((form) => [form, form.replaceAll('%20', '+')]),
-    encodeURI(wellFormed),
+    ...[encoded, ofLatin1, encodeURI(wellFormed)].flatMap((form) => [form, form.replaceAll('%20', '+')]),
     query,
   ]
     .flatMap((form) => [form, form.replaceAll("'", '%27'), form.replace(LEFT_SIGNS, escapeSign)])
@@ -205,7 +208,7 @@ function listForms(text: string): string[] {
   const json = writeInJson(text);
   const ascii = json.replace(NOT_ASCII, escapeUnit);
   // Python writes JSON in ASCII, and PHP also escapes its slashes.
-  return [text, ...ofAddresses, ...listHtml(text), json, ascii, ascii.replaceAll('/', '\\/'), writeInCell(text)];
+  return [text, ...ofAddresses, json, ascii, ascii.replaceAll('/', '\\/'), writeInCell(text)];
 }
 
 /** How systems that know no Unicode write it in addresses. */
@@ -292,18 +295,25 @@ const areOfSpacedWord: IsInside = (one, other) =>
   ![one, other].some((letter) => NO_SPACES.test(letter)) &&
   HANGUL.test(one) === HANGUL.test(other);
 
-function isWhole(text: string, at: number, { length }: string, isInside: IsInside): boolean {
+function isWhole(text: string, at: number, form: string, isInside: IsInside): boolean {
+  const end = at + form.length;
   const isWithin = (index: number) => index > 0 && index < text.length && isInside(text[index - 1]!, text[index]!);
+  // A letter that HTML writes as `&eacute;` goes on in the letter after it.
+  const isGoingOn = form.endsWith(';') && WORD.test(text.slice(end, end + 1));
   const isBegun = isWithin(at) && !ESCAPED.test(text.slice(Math.max(0, at - MAX_ESCAPED), at));
-  return !isBegun && !isWithin(at + length);
+  return !isBegun && !isGoingOn && !isWithin(end);
 }
 
 const isWholeWord: IsMention = (text, at, form) => isWhole(text, at, form, areOfSpacedWord);
 
-/** In a list of names, such as `John Smith, Anna Jones`, it is of two people. */
-const isTurnedName: IsMention = (text, at, form) =>
-  isWholeWord(text, at, form) &&
-  !(NAME_BEFORE.test(text.slice(Math.max(0, at - MAX_BEFORE), at)) && NAME_AFTER.test(text.slice(at + form.length)));
+/** In a list of names, such as `John Smith, Anna Jones`, it is of two people. In small letters nothing tells names from words. */
+const isTurnedName: IsMention = (text, at, form) => {
+  const end = at + form.length;
+  const found = text.slice(at, end);
+  const around = [text.slice(Math.max(0, at - MAX_BEFORE), at), text.slice(end, end + MAX_ESCAPED)];
+  const [before, after] = found === found.toLowerCase() ? around.map((part) => part.toUpperCase()) : around;
+  return isWholeWord(text, at, form) && !(NAME_BEFORE.test(before!) && NAME_AFTER.test(after!));
+};
 
 const isNamedWord: IsMention = (text, at, form) =>
   isWholeWord(text, at, form) && NAMES_USER.test(text.slice(Math.max(0, at - MAX_BEFORE), at));

@@ -13,10 +13,10 @@ const COURSE_PATHS: RegExp[] = [
   /^((?:\/courses|\/learning\/course)\/course-v1:[^/]+)(?:\/|$)/, // Open edX, and its micro-frontend for learning
 ];
 /** `home` is where the path of the course begins, before its key, if other pages name it too. */
-const COURSE_QUERIES: { path: RegExp; parameter: string; home?: string }[] = [
+const COURSE_QUERIES: { path: RegExp; parameter: string; home?: string; key?: RegExp }[] = [
   { path: /\/course\/view\.php$/, parameter: 'id' }, // Moodle
   { path: /^\/webapps\//, parameter: 'course_id', home: '/webapps/blackboard/execute/courseMain?course_id=' }, // Blackboard Learn
-  { path: /^\/d2l\/(?:le|lms)\//, parameter: 'ou', home: D2L_HOME }, // D2L quizzes, assignments and the like
+  { path: /^\/d2l\/(?:le|lms)\//, parameter: 'ou', home: D2L_HOME, key: /^\d+$/ }, // D2L quizzes, assignments and the like
 ];
 
 /** A longer path is not that of a course: a visitor has invented it. */
@@ -63,9 +63,9 @@ function findCoursePath(url: URL): string | null {
     const found = pattern.exec(pathname)?.[1];
     if (found) return found.startsWith('/') ? found : D2L_HOME + found;
   }
-  for (const { path, parameter, home = `${url.pathname}?${parameter}=` } of COURSE_QUERIES) {
+  for (const { path, parameter, home = `${url.pathname}?${parameter}=`, key = /./ } of COURSE_QUERIES) {
     const id = url.searchParams.get(parameter);
-    if (id && path.test(url.pathname)) return home + encodeURIComponent(id);
+    if (id && key.test(id) && path.test(url.pathname)) return home + encodeURIComponent(id);
   }
   return null;
 }

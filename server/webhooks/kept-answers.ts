@@ -66,7 +66,7 @@ const SCHEMES = ['bearer', 'basic'];
 const [TOKEN_START, MIN_TOKEN_LENGTH] = ['eyJ', 20];
 
 /** Quotes, also as pages of errors write them. */
-const QUOTES = ['"', "'", '&quot;', '&#34;', '&apos;', '&#39;', '&#x27;'];
+const QUOTES = ['"', "'", '&quot;', '&#34;', '&apos;', '&#39;', '&#039;', '&#x27;'];
 
 /** Redacts what looks like a credential, in linear time. */
 const redactText = (text: string): string => redactWords(QUOTES.reduce(redactQuoted, text));

@@ -172,6 +172,7 @@ describe('keeping an answer', () => {
       '<pre>{&quot;token&quot;: &quot;[redacted]&quot;, &quot;n&quot;: &quot;x&quot;}</pre>',
     ],
     ['{&#39;token&#39;: &#39;a b&#39;, n: &#39;x&#39;}', '{&#39;token&#39;: &#39;[redacted]&#39;, n: &#39;x&#39;}'],
+    ['token=&#039;a b&#039; n=&#039;x&#039;', 'token=&#039;[redacted]&#039; n=&#039;x&#039;'],
     ['{:password=&gt;&#34;a b&#34;, :n=&gt;&#34;x&#34;}', '{:password=&gt;&#34;[redacted]&#34;, :n=&gt;&#34;x&#34;}'],
     ['password=&#x27;a b&#x27; user=&apos;x&apos;', 'password=&#x27;[redacted]&#x27; user=&apos;x&apos;'],
     [`It's no token, and the hint: 'x' isn't one.`, `It's no token, and the hint: 'x' isn't one.`],

@@ -59,6 +59,10 @@ describe('findCourse', () => {
     expect([home?.name, findCourse(url), findCourse(cleanAddress(url))]).toEqual(['Course 6606', home, home]);
   });
 
+  it('finds none where D2L names no number', () => {
+    expect(findCourse('https://d.edu/d2l/lms/news/main.d2l?ou=%E2%80%A6')).toBeNull();
+  });
+
   it('finds the same course where Open edX encodes its key, also in what the pixel tells', () => {
     const url = 'https://x.edu/courses/course-v1%3AedX%2BDemoX%2BDemo_Course/courseware/1';
     const plain = findCourse('https://x.edu/courses/course-v1:edX+DemoX+Demo_Course/home');

@@ -101,9 +101,9 @@ async function joinServer(
       const { isAlive, isReady, pid, port } = await readServer(cluster);
       if (performance.now() >= startedAt + LONG_WAIT_MS) {
         signal?.throwIfAborted();
-        if (!isTold)
+        if (isAlive && !isTold)
           log.warn({ pid, logFile: cluster.logFile }, 'the embedded Postgres does not answer; waiting for it');
-        isTold = true;
+        isTold ||= isAlive;
       }
       if (isAlive) {
         const reference = isReady ? await acquire(cluster, port, log) : undefined;
@@ -162,8 +162,11 @@ function createReviver(cluster: Cluster, port: number, log: Log): () => Promise<
 /** A user of the server: a connection that holds the users' lock shared, so that the count survives any crash. */
 interface Reference {
   sql: postgres.Sql;
-  /** Returns true if there is no other user. From then on, nobody can become one. May be called again if it fails. */
-  release(): Promise<boolean>;
+  /**
+   * Returns true if there is no other user. From then on, nobody can become one. May be called again if it fails. Returns null if the
+   * server says nothing for five seconds.
+   */
+  release(): Promise<boolean | null>;
   /** The server that this user has started again last. It may not have got as far as its lock file. */
   readonly revived: Started | undefined;
 }
@@ -211,9 +214,11 @@ async function acquire(cluster: Cluster, port: number, log: Log): Promise<Refere
     isReleased = true;
     await regaining;
     // Release first. If two users left at once while holding the lock, each would think the other stays.
-    await sql`select pg_advisory_unlock_all()`;
-    const [row] = await sql`select pg_try_advisory_lock(${USERS_LOCK}) as alone`;
-    return row?.alone;
+    const unlocking = sql`select pg_advisory_unlock_all()`;
+    const locking = unlocking.then(
+      () => sql<{ alone: boolean }[]>`select pg_try_advisory_lock(${USERS_LOCK}) as alone`,
+    );
+    return Promise.race([locking.then(([row]) => row!.alone), sleep(LEAVE_LIMIT_MS, null, { ref: false })]);
   };
   try {
     if (await take())
@@ -250,7 +255,7 @@ async function leaveServer(cluster: Cluster, reference: Reference, log: Log): Pr
 async function isLastUser(cluster: Cluster, reference: Reference, log: Log): Promise<boolean> {
   for (const until = performance.now() + LEAVE_LIMIT_MS; ; await sleep(RETRY_PAUSE_MS)) {
     try {
-      const isAlone = await Promise.race([reference.release(), sleep(LEAVE_LIMIT_MS, null, { ref: false })]);
+      const isAlone = await reference.release();
       if (isAlone === null)
         log.warn({ logFile: cluster.logFile }, 'the embedded Postgres does not answer; it is left running');
       return isAlone ?? false;

@@ -497,7 +497,8 @@ describe('the embedded Postgres', () => {
       const user = await start();
       await pause(user.url);
       const starting = start();
-      await expect.poll(() => logged.at(-1)!.text).toMatch(/does not answer; waiting for it .*postgres\.log/);
+      const readLog = () => logged.map(({ text }) => text).join('\n');
+      await expect.poll(readLog).toMatch(/does not answer; waiting for it .*postgres\.log/);
       resume();
       await (await starting).stop();
       await user.stop();

@@ -194,7 +194,7 @@ export const skippedEventSchema = z.object({
   reason: z
     .enum(SKIP_REASONS)
     .describe(
-      'When it fired: its payload failed the threshold; else the subscription was disabled; or the plan had disabled it.',
+      'When it fired: its payload failed the threshold; else the plan forbade the subscription; else it was disabled.',
     ),
   createdAt: wireInstant(),
   payload: z.string().describe('What would have been sent.'),

@@ -23,7 +23,7 @@ export const eventOutcomeSchema = z
       .nullable()
       .meta({ example: null })
       .describe(
-        'Why it was skipped when it fired: its payload failed the `threshold`; else the subscription was `disabled`; or the `plan` had disabled it. Null unless it was skipped.',
+        'Why it was skipped when it fired: its payload failed the `threshold`; else the `plan` forbade the subscription; else it was `disabled`. Null unless it was skipped.',
       ),
     deliveryId: z
       .string()

@@ -2039,7 +2039,7 @@ export interface components {
              */
             outcome: "delivered" | "pending" | "failed" | "skipped";
             /**
-             * @description Why it was skipped when it fired: its payload failed the `threshold`; else the subscription was `disabled`; or the `plan` had disabled it. Null unless it was skipped.
+             * @description Why it was skipped when it fired: its payload failed the `threshold`; else the `plan` forbade the subscription; else it was `disabled`. Null unless it was skipped.
              * @example null
              * @enum {string|null}
              */

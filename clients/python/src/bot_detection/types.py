@@ -1491,7 +1491,7 @@ class WebhookEventOutcome(TypedDict):
     outcome: Literal["delivered", "pending", "failed", "skipped"]
     reason: Literal["threshold", "disabled", "plan"] | None
     """
-    Why it was skipped when it fired: its payload failed the `threshold`; else the subscription was `disabled`; or the `plan` had disabled it. Null unless it was skipped.
+    Why it was skipped when it fired: its payload failed the `threshold`; else the `plan` forbade the subscription; else it was `disabled`. Null unless it was skipped.
     """
     deliveryId: str | None
     """

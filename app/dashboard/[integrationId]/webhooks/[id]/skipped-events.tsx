@@ -16,7 +16,7 @@ import { Payload } from '../payload';
 const REASON_WORDS: Record<SkipReason, string> = {
   threshold: 'Below the threshold',
   disabled: 'The webhook was disabled',
-  plan: 'The plan had disabled the webhook',
+  plan: 'The plan did not allow the webhook',
 };
 
 const COLUMNS: Column<SkippedEvent>[] = [

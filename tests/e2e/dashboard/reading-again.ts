@@ -59,6 +59,7 @@ export function registerReadingAgainTests(): void {
       await page.clock.install();
       await page.goto(`${dashboard.base}/sessions/${session}`);
       await settle(page);
+      reads = 0;
       await page.clock.runFor(2_000);
       await expect.poll(() => reads).toBeGreaterThan(0);
       await page.clock.fastForward('10:01');

@@ -32,7 +32,7 @@ export function AnomalyList({ filters, base, refetchInterval = false }: AnomalyL
           <li key={anomaly.id} className="flex items-center gap-3">
             <HoverLink
               className="min-w-0 flex-1 truncate hover:underline"
-              title={sayAnomaly(anomaly, timeZone) ?? undefined}
+              title={sayAnomaly(anomaly, timeZone) ?? nameAnomaly(anomaly.anomalyType)}
               href={`${base}/anomalies?${new URLSearchParams({ ...filters, selected: anomaly.id })}`}
             >
               {nameAnomaly(anomaly.anomalyType)}

@@ -8,11 +8,17 @@ const REFRESH_MS = 1_500;
 
 /** A session that waits longer for its score may never get one. */
 const WAIT_MS = 600_000;
+/** Since when a session has been as it is, for this page. The server's clock may be another. An answer that is equal is the same object. */
+const unchangedSinceMs = new WeakMap<Session, number>();
 
 /** Whether facts of the session may still arrive: it is open, or it waits for its score. */
-const isOpen = (session: Session | undefined, readAtMs: number) =>
-  session?.status === 'Active' ||
-  (session?.status === 'Closed' && readAtMs - Date.parse(session.updatedAt ?? session.createdAt) < WAIT_MS);
+function isOpen(session: Session | undefined): boolean {
+  if (session?.status !== 'Closed') return session?.status === 'Active';
+  const nowMs = performance.now();
+  const sinceMs = unchangedSinceMs.get(session) ?? nowMs;
+  unchangedSinceMs.set(session, sinceMs);
+  return nowMs - sinceMs < WAIT_MS;
+}
 
 /**
  * Reads the session again and again while it is open. `refetchInterval` is for the queries of the page's other parts. When the
@@ -27,13 +33,10 @@ export function useLiveSession(sessionId: string) {
   const query = useQuery(
     trpc.sessions.get.queryOptions(
       { sessionId },
-      {
-        enabled: !isChanging,
-        refetchInterval: ({ state }) => (isOpen(state.data, state.dataUpdatedAt) ? REFRESH_MS : false),
-      },
+      { enabled: !isChanging, refetchInterval: ({ state }) => (isOpen(state.data) ? REFRESH_MS : false) },
     ),
   );
-  const isLive = isOpen(query.data, query.dataUpdatedAt);
+  const isLive = isOpen(query.data);
   useEffect(() => {
     if (!isLive) return;
     return () => void queryClient.invalidateQueries();

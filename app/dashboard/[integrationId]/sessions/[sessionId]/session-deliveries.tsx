@@ -1,19 +1,14 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
-import { Badge, type Tone } from '../../../components/badge';
 import { HoverLink } from '../../../components/hover-link';
 import { Section } from '../../../components/page-header';
 import { Pending } from '../../../components/pending';
 import { Time } from '../../../components/time';
 import { useTRPC } from '../../../queries';
+import { DeliveryStatusBadge } from '../../webhooks/delivery-status';
 
 const REFRESH_MS = 1_500;
 const isPending = ({ status }: { status: string }) => status === 'Pending';
-
-const STATUS_TONES = new Map<string, Tone>([
-  ['Delivered', 'human'],
-  ['Pending', 'accent'],
-]);
 
 interface SessionDeliveriesProps {
   sessionId: string;
@@ -43,11 +38,12 @@ export function SessionDeliveries({ sessionId, base, refetchInterval }: SessionD
             <li key={id} className="flex items-center gap-3">
               <HoverLink
                 className="min-w-0 flex-1 truncate hover:underline"
+                title={eventType}
                 href={`${base}/webhooks/${encodeURIComponent(subscriptionId)}?delivery=${encodeURIComponent(id)}`}
               >
                 {eventType}
               </HoverLink>
-              <Badge tone={STATUS_TONES.get(status) ?? 'danger'}>{status}</Badge>
+              <DeliveryStatusBadge status={status} />
               <span className="text-muted">
                 <Time at={createdAt} />
               </span>

@@ -37,6 +37,6 @@ export function readTakenBytes(socket: Socket): number {
 
 /**
  * Answers clients that close their side after the request, as `nc -N` does: by default, node:http then closes the connection
- * without the answer. A client that has left is noticed when the answer is written.
+ * without the answer. A client that has left is noticed when a short answer is written; what is sent as a stream watches the socket.
  */
 export const answerHalfClosed = (server: Server) => Object.assign(server, { httpAllowHalfOpen: true });

@@ -23,7 +23,7 @@ const SWEEP_ABANDONED_MS = 5_000;
 /** The most sessions that wait for their close in this process, and of one integration: others' are looked for behind them. */
 const MAX_BACKLOG = 1_000;
 const MAX_BACKLOG_EACH = 500;
-/** While so many sessions wait, a start adds none of those that were left behind: at twice as many, pages are refused. */
+/** While so many sessions wait, a start adds none of those that were left behind, so that pages are not refused. */
 const MAX_WAITING_AT_START = 10_000;
 /** Longer than the pause between two runs of the cron. */
 const SWEEP_EVERY_MINUTE_MS = 90_000;

@@ -36,7 +36,8 @@ export function useLiveSession(sessionId: string) {
       { enabled: !isChanging, refetchInterval: ({ state }) => (isOpen(state.data) ? REFRESH_MS : false) },
     ),
   );
-  const isLive = isOpen(query.data);
+  // The time of the answer has the page drawn again, also if the answer is equal.
+  const isLive = query.dataUpdatedAt > 0 && isOpen(query.data);
   useEffect(() => {
     if (!isLive) return;
     return () => void queryClient.invalidateQueries();

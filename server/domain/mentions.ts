@@ -36,7 +36,7 @@ const IS_USER = /user|student|participant/i;
 /** Of these, the names of those that hold an id and nothing else. */
 const IS_USER_ID = /(?:user|student|participant)(?:_?ids?|s)?$/i;
 /** A word with a capital, as names have, before and after a text. */
-const NAME_BEFORE = /\p{Lu}[\p{L}\p{M}.'’-]*(?:\s|\+|%(?:25)*20)$/u;
+const NAME_BEFORE = /\p{Lu}[\p{L}\p{M}.'’-]{0,20}(?:\s|\+|%(?:25)*20)$/u;
 const NAME_AFTER = /^(?:\s|\+|%(?:25)*20)\p{Lu}/u;
 /** What an id goes on with: the user `ada.l` is neither `ada.l.2` nor `x-ada.l`. */
 const GOES_ON = /^[.@+_-][\p{L}\p{N}]/u;

@@ -101,9 +101,10 @@ async function joinServer(
       const { isAlive, isReady, pid, port } = await readServer(cluster);
       if (performance.now() >= startedAt + LONG_WAIT_MS) {
         signal?.throwIfAborted();
-        if (isAlive && !isTold)
+        if (isAlive && !isTold) {
+          isTold = true;
           log.warn({ pid, logFile: cluster.logFile }, 'the embedded Postgres does not answer; waiting for it');
-        isTold ||= isAlive;
+        }
       }
       if (isAlive) {
         const reference = isReady ? await acquire(cluster, port, log) : undefined;

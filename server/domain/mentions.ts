@@ -1,7 +1,15 @@
 import type { KnownUser } from '../../db/schema';
-import { writeCsvCell } from '../platform/csv';
 import { ERASED_NAME } from './erased-users';
 import { isOwnWord } from './own-words';
+import {
+  listForms,
+  listHtmlForms,
+  listLetterCases,
+  listNamesInOrder,
+  listSpellings,
+  listTurnedNames,
+  writeInJson,
+} from './written-forms';
 
 // Where texts name a user who is erased.
 
@@ -105,11 +113,13 @@ export function createMentionFinder(user: KnownUser): MentionFinder {
     (text === user.url && isOfAll(text)) ||
     (text === user.name && OF_ADDRESS.test(text) && !OF_NAME.test(text));
   const ownTexts = texts.filter((text) => !isCommon(text)).flatMap(listSpellings);
-  const inOrder = ownTexts.flatMap(listInOrder);
-  const strong = [...new Set([...[...ownTexts, ...inOrder].flatMap(listForms), ...ownTexts.flatMap(listHtml), ...ids])];
+  const inOrder = ownTexts.flatMap(listNamesInOrder);
+  const strong = [
+    ...new Set([...[...ownTexts, ...inOrder].flatMap(listForms), ...ownTexts.flatMap(listHtmlForms), ...ids]),
+  ];
   // An address may contain the id, so longer mentions come first.
   strong.sort((one, other) => other.length - one.length);
-  const turned = [...new Set(ownTexts.flatMap(listTurned).flatMap(listForms))];
+  const turned = [...new Set(ownTexts.flatMap(listTurnedNames).flatMap(listForms))];
   const weakTexts = [...texts.filter(isCommon), ...(isWeak ? [user.id] : [])];
   const weak = [...new Set(weakTexts.flatMap(listForms))];
 
@@ -147,7 +157,7 @@ export function createMentionFinder(user: KnownUser): MentionFinder {
 
   // A text in a JSON column may itself hold JSON, and then has the escapes of both.
   const searched = new Set(
-    [...strong, ...turned, ...weak].flatMap(listCases).flatMap((form) => [form, writeInJson(form)]),
+    [...strong, ...turned, ...weak].flatMap(listLetterCases).flatMap((form) => [form, writeInJson(form)]),
   );
   const toPattern = (form: string) => `%${form.replace(/[\\%_]/g, '\\$&').replace(ANY_I, '_')}%`;
   return {
@@ -159,106 +169,6 @@ export function createMentionFinder(user: KnownUser): MentionFinder {
   };
 }
 
-const writeInJson = (text: string) => JSON.stringify(text).slice(1, -1);
-
-/** How CSV writes a text in the middle of a cell. */
-const writeInCell = (text: string) => writeCsvCell(`x${text}`).replace(/^"?x/, '').replace(/"$/, '');
-
-/**
- * The ways to write a name. An accent is a part of its letter or a separate character, and word processors and tablets replace `'` by
- * `’`. Ids that differ in this are those of two users.
- */
-function listSpellings(name: string): string[] {
-  const plain = name.replaceAll('’', "'");
-  const spellings = [name, plain, plain.replaceAll("'", '’')];
-  return spellings.flatMap((text) => [text, text.normalize('NFC'), text.normalize('NFD')]);
-}
-
-/** The ways to write a name as `Last, First`: any word may begin the last name. */
-function listTurned(name: string): string[] {
-  const words = name.split(' ').filter((word) => word !== '');
-  if (!IS_NAME.test(name) || name.includes(',') || words.length > MAX_WORDS) return [];
-  return words
-    .slice(1)
-    .map((_, index) => `${words.slice(index + 1).join(' ')}, ${words.slice(0, index + 1).join(' ')}`);
-}
-
-/** The name of `Last, First`. */
-function listInOrder(name: string): string[] {
-  const [last, first, ...others] = name.split(',').map((part) => part.trim());
-  return IS_NAME.test(name) && last && first && others.length === 0 ? [`${first} ${last}`] : [];
-}
-
-/** Letters of scripts with capitals, which tell a name from a word, and what stands between them in a name. */
-const IS_NAME = /^[\p{Lu}\p{Ll}\p{M}'’., -]+$/u;
-const MAX_WORDS = 5;
-
-/** The ways to write a text in addresses, in JSON and in CSV. */
-function listForms(text: string): string[] {
-  const wellFormed = text.toWellFormed();
-  const encoded = encodeURIComponent(wellFormed);
-  const query = new URLSearchParams({ '': wellFormed }).toString().slice(1);
-  const ofLatin1 = encodeLatin1(wellFormed);
-  const ofAddresses = [
-    ...[encoded, ofLatin1, encodeURI(wellFormed)].flatMap((form) => [form, form.replaceAll('%20', '+')]),
-    query,
-  ]
-    .flatMap((form) => [form, form.replaceAll("'", '%27'), form.replace(LEFT_SIGNS, escapeSign)])
-    .flatMap(listNested);
-  const json = writeInJson(text);
-  const ascii = json.replace(NOT_ASCII, escapeUnit);
-  // Python writes JSON in ASCII, and PHP also escapes its slashes.
-  return [text, ...ofAddresses, json, ascii, ascii.replaceAll('/', '\\/'), writeInCell(text)];
-}
-
-/** How systems that know no Unicode write it in addresses. */
-const encodeLatin1 = (text: string) =>
-  encodeURIComponent(text).replace(OF_LATIN_1, (pair) => escapeSign(decodeURIComponent(pair)));
-/** The characters U+0080 to U+00FF, as UTF-8 in an address. */
-const OF_LATIN_1 = /%C[23]%[89AB][0-9A-F]/g;
-
-/** The ways of PHP, Python and JavaScript to write a text in HTML: with letters of Unicode, or in ASCII. */
-function listHtml(text: string): string[] {
-  if (text !== text.normalize('NFC')) return [];
-  const signs = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
-  const letters = [nameLetter, writeDecimal, writeHex].map((write) => signs.replace(NOT_ASCII_LETTER, write));
-  return [signs, ...letters].flatMap((form) => [form, ...APOSTROPHES.map((sign) => form.replaceAll("'", sign))]);
-}
-
-const NOT_ASCII_LETTER = /[^\0-\x7f]/gu;
-const APOSTROPHES = ['&#39;', '&#039;', '&#x27;', '&apos;'];
-const writeDecimal = (letter: string) => `&#${letter.codePointAt(0)};`;
-const writeHex = (letter: string) => `&#x${letter.codePointAt(0)!.toString(16)};`;
-/** As `&ouml;`, if it has such a name. */
-function nameLetter(letter: string): string {
-  const [base, ...marks] = letter.normalize('NFD');
-  const mark = MARK_NAMES.get(marks.join(''));
-  const name = LETTER_NAMES.get(letter) ?? (mark && base + mark);
-  return name ? `&${name};` : letter;
-}
-const LETTER_NAMES = new Map(
-  Object.entries({ ß: 'szlig', ø: 'oslash', Ø: 'Oslash', æ: 'aelig', Æ: 'AElig', '’': 'rsquo' }),
-);
-const MARK_NAMES = new Map(
-  Object.entries({
-    ...{ '\u0300': 'grave', '\u0301': 'acute', '\u0302': 'circ', '\u0303': 'tilde' },
-    ...{ '\u0308': 'uml', '\u030a': 'ring', '\u0327': 'cedil', '\u030c': 'caron' },
-  }),
-);
-
-/** What browsers leave in addresses, and Moodle, PHP and Python escape. */
-const LEFT_SIGNS = /[!'()*]/g;
-const escapeSign = (sign: string) => `%${sign.charCodeAt(0).toString(16)}`;
-const NOT_ASCII = /[\u0080-\uffff]/g;
-const escapeUnit = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
-
-/** The ways to write a part of an address in the query of another one, and that one in the query of a third. */
-function listNested(form: string): string[] {
-  if (!/[%+]/.test(form)) return [form];
-  const once = encodeURIComponent(form.toWellFormed());
-  return [form, once, encodeURIComponent(once)];
-}
-
 /** Where a text goes on from a pattern; nothing if it is not there. */
 function cutBefore(text: string, pattern: RegExp): string {
   const at = text.search(pattern);
@@ -267,9 +177,6 @@ function cutBefore(text: string, pattern: RegExp): string {
 
 /** Makes letters of either case one, and keeps the length. `İ` is the only letter that another case makes longer. */
 const foldCase = (text: string) => text.replace(ANY_I, 'i').toLowerCase();
-
-/** A database with the locale `C` knows the cases of a to z alone. */
-const listCases = (form: string) => (/[^ -~]/.test(form) ? [form, form.toLowerCase(), form.toUpperCase()] : [form]);
 
 type IsMention = (text: string, at: number, form: string) => boolean;
 

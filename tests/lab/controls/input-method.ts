@@ -1,8 +1,15 @@
 import { existsSync, readdirSync } from 'node:fs';
+import {
+  describeInputMethod,
+  findMissingEngine,
+  hangul,
+  type InputMethod,
+  InputMethodUser,
+  pinyin,
+  romaji,
+  startInputMethod,
+} from '../people/composing';
 import { type Control, defineControl } from '../people/control';
-
-// Somebody who writes Vietnamese with VIQR, an input method of GTK: letters that can take a mark are composed, and
-// committed by the key after them.
 
 const MODULE = 'gtk-3.0/3.0.0/immodules/im-viqr.so';
 const LIBRARIES = '/usr/lib';
@@ -13,11 +20,28 @@ function findMissing(): string | null {
   return isInstalled ? null : 'not installed: the input method VIQR of GTK 3 (libgtk-3-0)';
 }
 
+/**
+ * Somebody who writes Vietnamese with VIQR, an input method of GTK: letters that can take a mark are composed, and committed by the key
+ * after them.
+ */
 const composer: Control = {
   ...{ name: 'input-method-chromium', family: 'input-method', findMissing },
   env: () => ({ GTK_IM_MODULE: 'viqr' }),
 };
+
+/** Somebody who writes Chinese, Japanese or Korean with IBus, and chooses among candidates. */
+const choosing = (name: string, method: InputMethod): Control => ({
+  ...{ name, family: 'input-method', needs: ['dbus-daemon', 'ibus-daemon'] },
+  findMissing: () => findMissingEngine(method),
+  env: describeInputMethod,
+  furnish: (screen) => startInputMethod(screen, method),
+  manner: (desk) => new InputMethodUser(desk, method),
+});
+
 export const subjects = [
   defineControl(composer),
   defineControl({ ...composer, name: 'input-method-firefox', browser: 'firefox' }),
+  defineControl(choosing('pinyin-chromium', pinyin)),
+  defineControl({ ...choosing('romaji-firefox', romaji), browser: 'firefox' }),
+  defineControl(choosing('hangul-chromium', hangul)),
 ];

@@ -70,9 +70,10 @@ export function defineControl(control: Control): Subject {
 async function act(control: Control, visit: Visit): Promise<void> {
   const { browser = 'chromium', switches, settings, env, traits } = control;
   const screen = await openScreen(visit, control.server?.(visit.profile));
+  let devices: Devices = screen;
   try {
     await control.furnish?.(screen, visit);
-    const devices = (await control.connect?.(screen, visit)) ?? screen;
+    if (control.connect) devices = await control.connect(screen, visit);
     const opened = await openWindow(
       ...([screen, visit.url] as const),
       (probeUrl) => slowDown(prepareBrowser(browser, visit.profile, probeUrl, switches, settings), control.niceness),
@@ -93,6 +94,7 @@ async function act(control: Control, visit: Visit): Promise<void> {
     for (const step of visit.steps) await (manner[step.do] as (step: Step) => Promise<void>)(step);
     await screen.closeWindow(opened.browser);
   } finally {
+    if (devices !== screen) await devices.close?.();
     await screen.close();
   }
 }

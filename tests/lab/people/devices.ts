@@ -9,6 +9,7 @@ export type Deed = { atMs: number } & (
 export interface Devices {
   /** Does the deeds at their times, which count from now. Ends with the last one. */
   perform(deeds: readonly Deed[]): Promise<void>;
+  close?(): Promise<void>;
 }
 
 /** The buttons of an X server. The wheel is two of them. */

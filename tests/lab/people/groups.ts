@@ -20,11 +20,11 @@ export const COVERAGE: Readonly<Record<PeopleGroup, Coverage>> = {
   'screen-reader': { families: ['screen-reader'], unmeasured: 'the screen readers themselves' },
   'switch-access': { families: ['switch-access'], unmeasured: 'the programs for switches and eye trackers themselves' },
   dictation: { families: ['voice'], unmeasured: 'dictation that inserts text without keys, as on Windows and macOS' },
-  'input-method': { families: ['input-method'], unmeasured: 'input methods with a list of candidates, as for Chinese' },
+  'input-method': { families: ['input-method'], unmeasured: 'the input methods of Windows and macOS' },
   autofill: { families: [], unmeasured: 'autofill and password managers: the pages have no form that they fill' },
   zoom: { families: ['zoomed'], unmeasured: 'zoom by pinching' },
   'pixel-ratio': { families: ['pixel-ratio'], unmeasured: null },
-  'remote-desktop': { families: ['remote-desktop'], unmeasured: 'RDP and Citrix' },
+  'remote-desktop': { families: ['remote-desktop'], unmeasured: 'RDP to Windows, and Citrix' },
   'developer-tools': { families: ['developer-tools'], unmeasured: null },
   'slow-machine': { families: ['slow-machine'], unmeasured: null },
 };

@@ -183,7 +183,8 @@ function attempt(
       const awaited = status >= 200 ? 'body' : connection.awaited;
       settle(withAnswer({ kind: 'timeout', address: connection.address, awaited }));
     };
-    const timer = setTimeout(onTimeout, timeoutMs);
+    // What came while the process was paused or busy is read first: the receiver may have answered in time.
+    const timer = setTimeout(() => setImmediate(onTimeout), timeoutMs);
     if (signal) setMaxListeners(0, signal); // all attempts share one signal, and Node warns from the 11th listener on
     signal?.addEventListener('abort', onAbort, { once: true });
     connection.begin();

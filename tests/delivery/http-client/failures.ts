@@ -79,6 +79,14 @@ export function registerFailureTests(): void {
       expect(await post(url)).toEqual(answered(200));
       expect(await post(url, { timeoutMs: 50 })).toEqual(timedOut('name', null));
     });
+    it('is none if the answer came in time, while this process was busy', async () => {
+      const timeoutMs = 200;
+      const { post, url } = await setUp((socket) => {
+        socket.write(answer(200, 'ok'));
+        for (const endAt = performance.now() + 2 * timeoutMs; performance.now() < endAt; );
+      });
+      expect(await post(url, { timeoutMs })).toEqual(answered(200));
+    });
     it('dials nothing after it', async () => {
       const post = clientFor(['receiver.test:1'], async () => {
         await sleep(60);

@@ -214,6 +214,26 @@ const FIND_OVERDUE = `
                   where d.integration_id = s.integration_id and d.subscription_id = s.id and d.status = 'Pending'
                     and d.lease is null and d.next_attempt_at <= now() - interval '${OVERDUE_GRACE_S} s')`;
 
+/** After this time without an attempt, what is due waits for a run of the engine that does not come. */
+const STALLED_S = 30;
+
+/**
+ * Finds subscriptions of which the engine was told, but that no drain has read since, while nothing of them is under way. Their run may be
+ * that of a process that hangs: the engine waits for it, and begins no other one.
+ */
+export function findStalled(db: Database): Promise<SubscriptionKey[]> {
+  return db.query<SubscriptionKey>(FIND_STALLED, []);
+}
+
+const FIND_STALLED = `
+  select s.integration_id as "integrationId", s.id as "subscriptionId" from webhook_subscriptions s
+   where s.enabled and s.deleted_at is null and s.nudged_at is not null
+     and exists (select 1 from webhook_deliveries d
+                  where d.integration_id = s.integration_id and d.subscription_id = s.id and d.status = 'Pending'
+                    and d.lease is null and d.next_attempt_at <= now() - interval '${STALLED_S} s')
+     and (s.integration_id, s.id) not in (
+           select integration_id, subscription_id from webhook_deliveries where status = 'Pending' and lease is not null)`;
+
 /** The result of an attempt, or the end of a delivery without an attempt (`startedAt` null). */
 export interface AttemptRecord extends SubscriptionKey {
   deliveryId: string;

@@ -7,6 +7,7 @@ import {
   type AttemptRecord,
   type ClaimedDelivery,
   claimDueAttempts,
+  findStalled,
   LEASE_MARGIN_MS,
   releaseClaims,
   type SubscriptionKey,
@@ -208,9 +209,13 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
     const subscriptions = await takeOverLeases(db, log, owner, leaseMs);
     if (subscriptions.length === 0) return;
     log.warn({ leaseOwner: owner.id }, 'a process has died; sending its deliveries again');
+    drainHere(subscriptions);
+  }
+
+  function drainHere(subscriptions: SubscriptionKey[]): void {
     for (const key of subscriptions) {
       drainSubscription(key).catch((error: unknown) =>
-        log.warn({ err: error, ...key }, 'could not send what a dead process left; the sweeper will find it'),
+        log.warn({ err: error, ...key }, 'could not send what another process left; the sweeper will find it'),
       );
     }
   }
@@ -240,7 +245,10 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
 
     async sweep() {
       try {
-        await publisher.republish(await sweepDeliveries(db, log));
+        const overdue = await sweepDeliveries(db, log);
+        // Before the engine is told again. Elsewhere no process hangs: a platform ends its requests.
+        if (isLongLived) drainHere(await findStalled(db));
+        await publisher.republish(overdue);
       } catch (error) {
         log.warn({ err: error }, 'a sweep failed; the next one runs within ten seconds');
       }

@@ -217,6 +217,40 @@ it('the engine is told of what a sweep found, but not of what a drain of this pr
   expect(sendDue).toHaveBeenCalledExactlyOnceWith([key]);
 });
 
+it('a sweep sends itself what waits for a run of the engine that does not begin, unless an attempt is under way', async () => {
+  const { service } = server;
+  await sql()`
+    insert into domain_events (integration_id, id, type, natural_key, payload)
+    select ${key.integrationId}, 'evt-' || n, 'BotDetected', 'key-' || n, '{}' from generate_series(1, 2) n`;
+  await insertDeliveries(2, 'Pending');
+  // Of a process that lives, or that has just died.
+  await sql()`
+    update webhook_deliveries set lease = gen_random_uuid(), next_attempt_at = now() + interval '1 minute'
+     where integration_id = ${key.integrationId} and id = 'dlv-2'`;
+  const sendDue = vi.fn(async () => {});
+  const taken: PostResult = { kind: 'response', status: 204, address: '192.0.2.1', retryAfter: null };
+  const post = vi.fn(async () => taken);
+  const dispatcher = createDispatcher({
+    ...{ db: service.db, log: service.log, secrets: service.secrets },
+    ...{ client: { ...service.webhookClient, post }, timeoutMs: 30_000, retryDelaysMs: [0, 0, 0, 0, 0, 0] },
+    messages: { sendDue, sendWakeUps: async () => {}, sendSweep: async () => {} },
+    presence: new LeasePresence({ openSession: () => openSession(server.database.url, () => {}), log: service.log }),
+    ...{ onAttempt: () => {}, onFailed: () => {}, isLongLived: true },
+  });
+  try {
+    await dispatcher.sweep();
+    // The engine was told, but no drain has read since.
+    await dispatcher.sweep();
+    expect(sendDue).toHaveBeenCalledTimes(2);
+    expect(post).not.toHaveBeenCalled();
+    await sql()`update webhook_deliveries set lease = null where integration_id = ${key.integrationId} and id = 'dlv-2'`;
+    await dispatcher.sweep();
+    await expect.poll(() => post.mock.calls.length).toBe(1);
+  } finally {
+    await dispatcher.stop(0);
+  }
+});
+
 it('a drain that has left does not take the next one of its subscription with it', async () => {
   const { service } = server;
   await sql()`

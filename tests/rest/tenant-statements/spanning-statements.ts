@@ -119,6 +119,11 @@ export const SPANNING: { reason: string; text: RegExp; spans: string[] }[] = [
     spans: ['s'],
   },
   {
+    reason: 'a sweep looks for what waits although the engine was told, for all tenants',
+    text: /^select s\.integration_id as "integrationId", s\.id as "subscriptionId" from webhook_subscriptions s where s\.enabled and s\.deleted_at is null and s\.nudged_at is not null/,
+    spans: ['s', 'webhook_deliveries'],
+  },
+  {
     reason: 'old answers of receivers are removed, for all tenants',
     text: /^with old as \( select integration_id, delivery_id, resend, attempt from webhook_answers where received_at/,
     spans: ['old/webhook_answers'],

@@ -88,8 +88,11 @@ export function writeSignatureBase({ input }: MessageSignature, message: SignedM
   return [...lines, `"@signature-params": ${serializeInnerList(input)}`].join('\n');
 }
 
+/** The name of a field in lower case, or of a derived component. Servers take no other name when they look up a field. */
+const COMPONENT_NAME = /^@?[a-z\d!#$%&'*+.^_`|~-]+$/;
+
 function readComponent([name, parameters]: Item, message: SignedMessage): string | null {
-  if (typeof name !== 'string') return null;
+  if (typeof name !== 'string' || !COMPONENT_NAME.test(name)) return null;
   const key = parameters.get('key');
   if (key !== undefined) {
     const member = parameters.size === 1 ? readDictionary(message.header(name))?.get(String(key)) : undefined;
@@ -109,7 +112,7 @@ function readComponent([name, parameters]: Item, message: SignedMessage): string
     case '@target-uri':
       return `${scheme}://${authority}${path}`;
     default:
-      return name.startsWith('@') || name !== name.toLowerCase() ? null : (message.header(name)?.trim() ?? null);
+      return name.startsWith('@') ? null : (message.header(name)?.trim() ?? null);
   }
 }
 

@@ -56,9 +56,9 @@ async function sendStream(
   }
 }
 
-/** Reads one header by its lower-case name. Returns null if it is absent. */
-export function readHeader(request: IncomingMessage, name: string): string | null {
-  const value = request.headers[name];
+/** Reads one header by its lower-case name. Returns null if it is absent. A signature may name any, such as `constructor`. */
+export function readHeader({ headers }: IncomingMessage, name: string): string | null {
+  const value = Object.hasOwn(headers, name) ? headers[name] : undefined;
   return value === undefined ? null : Array.isArray(value) ? value.join(', ') : value;
 }
 

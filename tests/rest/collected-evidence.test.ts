@@ -11,7 +11,7 @@ import { unpackNumbers } from '../../server/detection/varints';
 import { openPageSite, type PageSite, Tab } from '../support/beacon';
 import { mmdbMap, mmdbNumber, writeMmdb } from '../support/mmdb';
 import { startTestServer, type TestServer } from '../support/server';
-import { SigningAgent } from '../support/signing-agent';
+import { SigningAgent, type Terms } from '../support/signing-agent';
 import { imitate, RECORDED_HUMAN } from '../support/synthetic-sessions';
 
 // Evidence that is not in what a page sends: where it came from, and whether it was seen before.
@@ -129,8 +129,8 @@ describe('the network of a client', () => {
 });
 
 describe('an agent that signs its requests', () => {
-  const sign = (by: SigningAgent, authority = new URL(server.url).host) =>
-    by.sign({ method: 'POST', authority, path: '/collect' });
+  const sign = (by: SigningAgent, authority = new URL(server.url).host, terms: Terms = {}) =>
+    by.sign({ method: 'POST', authority, path: '/collect' }, terms);
   const flagsOf = async (site: PageSite): Promise<string[] | null> => {
     const { body } = await server.call('GET', '/v1/sessions', { key: site.key });
     return body.data[0]?.detectionFlags ?? null;
@@ -156,6 +156,16 @@ describe('an agent that signs its requests', () => {
     const tab = new Tab(site);
     for (const headers of [sign(agent, 'evil.example'), sign(forger), { 'signature-agent': 'x' }])
       expect((await tab.send({}, headers)).status).toBe(200);
+    await expect.poll(() => flagsOf(site)).toEqual(['datacenter-network']);
+  });
+
+  it('is nothing, and no fault, if it covers a field named like what every object has', async () => {
+    const site = await openSite();
+    const tab = new Tab(site);
+    for (const name of ['constructor', '__proto__']) {
+      const components = ['"@authority"', '"signature-agent"', `"${name}"`];
+      expect((await tab.send({}, sign(agent, undefined, { components }))).status).toBe(200);
+    }
     await expect.poll(() => flagsOf(site)).toEqual(['datacenter-network']);
   });
 

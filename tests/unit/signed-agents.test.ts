@@ -18,7 +18,11 @@ const silent = { warn: () => {} };
 const toMessage = (headers: Record<string, string>, message = MESSAGE) => ({
   ...message,
   scheme: 'http',
-  header: (name: string) => headers[name] ?? null,
+  header(name: string) {
+    // As in a web request, a name that no field can have is an error.
+    new Headers().has(name);
+    return headers[name] ?? null;
+  },
 });
 
 /** The example of RFC 9421, B.2.6. */
@@ -155,6 +159,11 @@ describe('an agent that signs', () => {
     ['does not cover the agent', { components: ['"@authority"'] }],
     ['covers something twice', { components: ['"@authority"', '"@authority"', '"signature-agent"'] }],
     ['covers what we do not know', { components: ['"@authority"', '"signature-agent"', '"@query-param";name="a"'] }],
+    ['covers what no field can be named', { components: ['"@authority"', '"signature-agent"', '"a b"'] }],
+    [
+      'covers a member of what no field can be named',
+      { components: ['"@authority"', '"signature-agent"', '"a b";key="a"'] },
+    ],
     ['covers a field that is not there', { components: ['"@authority"', '"signature-agent"', '"x-nothing"'] }],
     ['has another tag', { tag: 'other' }],
     ['has another algorithm', { alg: 'rsa-v1_5-sha256' }],

@@ -1,7 +1,7 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import type { Judge } from './judge';
 import { createTimeBudget } from './limits';
-import type { OpenSessions } from './session-state';
+import { JUDGING_SHARE, type OpenSession, type OpenSessions } from './session-state';
 import {
   createWaitingSessions,
   type JudgeRequest,
@@ -11,8 +11,8 @@ import {
 
 /** A session is judged at most this often. */
 const JUDGE_EVERY_MS = 2_000;
-/** A session whose judgements take long is judged less often, so that it takes at most this share of the process. */
-const MAX_SHARE = 0.005;
+/** Interruptions may make the judgements of a session take this much longer. A page can make every other one take long. */
+const INTERRUPTED_MS = 500;
 const TICK_MS = 50;
 const MAX_RUNNING = 32;
 /** Judgements take this long in one turn of the event loop. Then requests are answered. */
@@ -39,6 +39,12 @@ export interface Schedule {
   flush(): Promise<void>;
   /** Starts nothing more, and waits for what runs. */
   stop(): Promise<void>;
+}
+
+/** Finds how long to wait after a judgement. A page can say of each batch that it is the last one. */
+function findPause({ usualJudgementMs, debtMs }: OpenSession, isLast: boolean): number {
+  const owedMs = Math.max(0, debtMs - INTERRUPTED_MS) / JUDGING_SHARE;
+  return isLast ? owedMs : Math.max(JUDGE_EVERY_MS, usualJudgementMs / JUDGING_SHARE, owedMs);
 }
 
 /** Creates the process's schedule of judgements. A session is never judged twice at the same time. */
@@ -140,9 +146,8 @@ export function createSchedule(judge: Judge, sessions: OpenSessions, hasTimers: 
 
   return {
     notice(planned, isLast) {
-      const session = isLast ? undefined : sessions.get(planned.key);
-      const pauseMs = Math.max(JUDGE_EVERY_MS, (session?.usualJudgementMs ?? 0) / MAX_SHARE);
-      const atMs = session ? session.judgedAtMs + pauseMs : 0;
+      const session = sessions.get(planned.key);
+      const atMs = session ? session.judgedAtMs + findPause(session, isLast) : 0;
       plan(planned, { atMs, nowMs: null, isDue: false });
       if (hasTimers) startSoon(planned);
     },

@@ -83,7 +83,12 @@ export interface OpenSession {
   judgementMs: number;
   /** The shorter of the latest two. One may have been interrupted, and the first one of a process waits for the compiler. */
   usualJudgementMs: number;
+  /** How much longer its judgements took, until the latest, than the share of the process that a session may use. */
+  debtMs: number;
 }
+
+/** A session whose judgements take long is judged less often, so that it takes at most this share of the process. */
+export const JUDGING_SHARE = 0.005;
 
 /** The default thresholds of an integration, until the first cut brings the real ones. */
 const DEFAULT_THRESHOLDS: RiskThresholds = { mediumAt: 40, botAt: 70 };
@@ -219,7 +224,9 @@ export function createSessions(db: Database): OpenSessions {
       trim();
     },
     noteJudged(session, tookMs) {
-      session.judgedAtMs = performance.now();
+      const nowMs = performance.now();
+      session.debtMs = Math.max(0, session.debtMs - JUDGING_SHARE * (nowMs - session.judgedAtMs)) + tookMs;
+      session.judgedAtMs = nowMs;
       session.usualJudgementMs = Math.min(session.judgementMs, tookMs);
       session.judgementMs = tookMs;
       const measured = weighMeasured(session.score.countMeasured());
@@ -288,6 +295,7 @@ function createSession({ createdAt, dueAt, isUnsent = false, cutAgeMs = null, ..
     readingMs: 0,
     judgementMs: 0,
     usualJudgementMs: 0,
+    debtMs: 0,
   };
 }
 

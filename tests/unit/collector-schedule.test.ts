@@ -49,7 +49,7 @@ it('requests are answered between judgements, however many sessions are ready', 
 it('sessions that do not fit into memory are judged later, but neither those that fit nor those that are over', async () => {
   const { judge, judged } = recordJudgements();
   const has = (key: string) => key.startsWith('kept') || judged.includes(key);
-  const session = { judgedAtMs: 0, readingMs: 500, judgementMs: 500, usualJudgementMs: 500 } as OpenSession;
+  const session = { judgedAtMs: 0, readingMs: 500, judgementMs: 500, usualJudgementMs: 500, debtMs: 0 } as OpenSession;
   const sessions = { has, get: (key: string) => (has(key) ? session : undefined) } as unknown as OpenSessions;
   const schedule = createSchedule(judge, sessions, true);
   for (let n = 0; n < 40; n++) schedule.notice(own(`read ${n}`), true);
@@ -68,7 +68,7 @@ it('sessions that do not fit into memory are judged later, but neither those tha
 
 it('sessions that are read again, because another process has cut them, use the time of those that are read', async () => {
   const { judge, judged } = recordJudgements();
-  const before = { judgedAtMs: 0, readingMs: 500, judgementMs: 500, usualJudgementMs: 0 } as OpenSession;
+  const before = { judgedAtMs: 0, readingMs: 500, judgementMs: 500, usualJudgementMs: 0, debtMs: 0 } as OpenSession;
   const has = (key: string) => key.startsWith('cut');
   const get = (key: string) => (judged.includes(key) ? { ...before } : has(key) ? before : undefined);
   const schedule = createSchedule(judge, { has, get } as unknown as OpenSessions, true);
@@ -164,7 +164,7 @@ describe('a session whose judgements take long', () => {
   const LONG_MS = 400;
 
   /** A session that was judged just now and before, and took so long. Answers whether it is judged again after the usual pause. */
-  async function isJudgedAfterPause(tookMs: number[]): Promise<boolean> {
+  async function isJudgedAfterPause(tookMs: number[], isLast = false): Promise<boolean> {
     const sessions = createSessions({} as Database);
     const named = { integrationId: 'int_1', sessionId: 'ses_1', userAgent: '', country: null, location: null };
     const at = { day: '2026-11-22', isNewSession: true, createdAt: '2026-11-22T12:00:00.000Z', isClosed: false };
@@ -174,7 +174,7 @@ describe('a session whose judgements take long', () => {
     sessions.get('1')!.judgedAtMs -= PAUSE_MS;
     const judge = vi.fn(async () => ({ againInMs: null, isClosed: false }));
     const schedule = createSchedule({ judge }, sessions, true);
-    schedule.notice(own(1), false);
+    schedule.notice(own(1), isLast);
     await nextTurn();
     await nextTurn();
     await schedule.stop();
@@ -183,6 +183,15 @@ describe('a session whose judgements take long', () => {
 
   it('is judged less often', async () => {
     expect(await isJudgedAfterPause([LONG_MS, LONG_MS])).toBe(false);
+  });
+
+  it('is judged less often also if a page makes only every other one long', async () => {
+    expect(await isJudgedAfterPause([LONG_MS, 1, LONG_MS, 1])).toBe(false);
+  });
+
+  it('is judged less often also if each batch says that it is the last one', async () => {
+    expect(await isJudgedAfterPause([LONG_MS], true)).toBe(true);
+    expect(await isJudgedAfterPause([LONG_MS, LONG_MS], true)).toBe(false);
   });
 
   it.each([

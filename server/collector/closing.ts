@@ -84,3 +84,14 @@ const COMPACT = `
   delete from session_batches b using ended
    where b.day = $1::date and b.session_key = $2::bigint and (b.document, b.sequence) in (
      select r.document, r.sequence from json_to_recordset($4::text::json) as r(document bigint, sequence int))`;
+
+/** Closes a session that cannot be told, and removes its batches. */
+export const discardSession = (db: Database, { key, day }: Pick<OpenSession, 'key' | 'day'>): Promise<unknown> =>
+  db.query(DISCARD, [day, key]);
+
+const DISCARD = `
+  with ended as (
+    update collected_sessions set due_at = null, progress = null, closed_at = now(), version = version + 1
+     where key = $2::bigint and due_at is not null
+    returning key)
+  delete from session_batches b using ended where b.day = $1::date and b.session_key = ended.key`;

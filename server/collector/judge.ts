@@ -8,7 +8,7 @@ import { type Ingester, isInvalidFactError } from '../pipeline/ingest';
 import { createBatcher } from '../platform/batcher';
 import type { Logger } from '../platform/log';
 import type { Metrics } from '../platform/metrics';
-import { compactSession } from './closing';
+import { compactSession, discardSession } from './closing';
 import { planCut, RECORD_INTERVAL_MS, readSession, repeatFacts, type SessionLimits } from './cuts';
 import { findReplay } from './replays';
 import type { OpenSession, OpenSessions, Progress } from './session-state';
@@ -64,7 +64,8 @@ export function createJudge(dependencies: {
     const { isDue } = request;
     if (isDue || !isComplete(session.documents)) await sessions.refresh(session);
     if (session.progress) {
-      if (!session.isSent) await sendFacts(session, repeatFacts(session, session.progress));
+      if (!session.isSent && !(await sendFacts(session, repeatFacts(session, session.progress))))
+        return dropSession(session);
       if (session.progress.closedAt !== null) return endSession(session, session.progress);
     }
     // What was looked up for other batches says nothing any more.
@@ -104,11 +105,13 @@ export function createJudge(dependencies: {
     Object.assign(session, { version: version + 1, progress, thresholds, isSent: false });
     Object.assign(session, { recordedAtMs: performance.now(), dueAtMs: Date.parse(dueAt) });
     session.fresh = session.fresh.filter((batch) => !covered.has(batch));
-    await sendFacts(session, facts);
+    if (!(await sendFacts(session, facts))) return dropSession(session);
     return closedAt === null ? DONE : endSession(session, progress);
   }
 
-  async function sendFacts(session: OpenSession, facts: Fact[]) {
+  /** Sends the facts of the latest cut. Returns false if its start was refused: then no later fact has a session, or not this one. */
+  async function sendFacts(session: OpenSession, facts: Fact[]): Promise<boolean> {
+    let isRefused = false;
     try {
       if (facts.length > 0) await ingester.ingestFacts({ integrationId: session.integrationId, facts, isOurs: true });
     } catch (error) {
@@ -116,8 +119,16 @@ export function createJudge(dependencies: {
       // No repeat would help. The session goes on with its next cut.
       const { integrationId, sessionId } = session;
       log.error({ err: error, integrationId, sessionId }, 'facts of the collector were refused');
+      isRefused = true;
     }
     session.isSent = true;
+    return !(isRefused && session.progress?.isFirst);
+  }
+
+  async function dropSession({ key, day }: OpenSession): Promise<JudgeResult> {
+    await discardSession(db, { key, day });
+    sessions.drop(key);
+    return { againInMs: null, isClosed: true };
   }
 
   async function endSession(session: OpenSession, progress: Progress): Promise<JudgeResult> {

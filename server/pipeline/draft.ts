@@ -74,10 +74,12 @@ export class BatchDraft {
   readonly conflicts: { kind: string; id: string }[] = [];
   readonly #tenant: Tenant;
   readonly #latestMs: number;
+  readonly isOurs: boolean;
 
   /** Our own facts have times of the database, which may be ahead after its clock was set back. */
   constructor(tenant: Tenant, isOurs = false) {
     this.#tenant = tenant;
+    this.isOurs = isOurs;
     this.#latestMs = isOurs ? Number.POSITIVE_INFINITY : Date.parse(tenant.now) + MAX_AHEAD_MS;
   }
 

@@ -4,6 +4,7 @@ import { cutText, text } from '../../contract/fields';
 import { geoLocationInput } from '../../contract/sessions';
 import { findCourse } from '../domain/courses';
 import { readUserAgent } from '../domain/user-agents';
+import { FactRefusal } from './draft';
 import { cutPageUrl, factId, factTime, webUrl } from './fact-fields';
 import { defineFact } from './fact-kind';
 
@@ -33,6 +34,9 @@ export const sessionStartedFact = defineFact({
     const pageUrl = cutPageUrl(fact.pageUrl);
     const existing = draft.findSession(fact.sessionId)?.row;
     if (existing) {
+      // A cut that is sent again has the same start. Another one is of a visitor who uses the nonce of a session that was forgotten.
+      if (draft.isOurs && existing.createdAt !== fact.startedAt)
+        throw new FactRefusal('sessionId: names a session that began before');
       const isSame =
         existing.createdAt === fact.startedAt &&
         existing.pageUrl === pageUrl &&

@@ -10,6 +10,7 @@ import { revokeSite } from '../../server/domain/sites';
 import {
   type CollectReply,
   DRIVEN,
+  ORDINARY,
   openPageSite,
   PAGE_ORIGIN,
   PAGE_URL,
@@ -373,6 +374,25 @@ describe('the client', () => {
 });
 
 describe('the end of a session', () => {
+  it('is told also when only its facts are left, and its nonce does not change them', async () => {
+    const own = await openSite();
+    const tab = new Tab(own, DRIVEN);
+    await tab.send({ x: 1 });
+    await expect.poll(async () => (await getSessions(own))[0]?.status).toBe('Scored');
+    const [session] = await getSessions(own);
+    expect(session.botScore).toBeGreaterThan(0.9);
+    // As when its trace is removed, which is earlier than the session.
+    await server.database.db.query('delete from collected_sessions where integration_id = $1', [own.integrationId]);
+    tab.navigate();
+    tab.token = undefined;
+    expect((await tab.send({ e: ORDINARY, u: { id: 'u-other' } })).status).toBe(200);
+    await expect.poll(() => countRows(own)).toEqual({ sessions: 1, batches: 0 });
+    // The pixel draws a new nonce.
+    expect((await tab.send({ x: 1 })).body).toEqual({ ended: true });
+    await sleep(300);
+    expect(await getSessions(own)).toEqual([session]);
+  });
+
   it('is told to the page, and later batches are kept and change nothing', async () => {
     const own = await openSite();
     const tab = new Tab(own);

@@ -7,13 +7,15 @@ import type { Secrets } from '../platform/secrets';
 const FRESH_MS = 2_000;
 /** Sites, and keys that name none, that are kept. */
 const MAX_KEPT = 10_000;
-/** How many keys may be looked up at a time, so that invented keys cannot take all connections. */
+/** How many keys may be looked up at a time, so that invented keys cannot take all connections. Those of sites are looked up again anyway. */
 const MAX_LOOK_UPS = 32;
 
 interface Kept {
   site: Promise<FoundSite | null>;
   /** On the monotonic clock. */
   atMs: number;
+  /** Whether a site was found. */
+  isSite: boolean;
 }
 
 export interface SiteFinder {
@@ -29,8 +31,8 @@ export function createSiteFinder(db: Database, secrets: Secrets): SiteFinder {
   const receiving = new Set<string>();
   let lookUps = 0;
 
-  async function lookUp(siteKey: string): Promise<FoundSite | null> {
-    if (lookUps >= MAX_LOOK_UPS) throw new DatabaseBusyError('too many site keys are being looked up');
+  async function lookUp(siteKey: string, isSite: boolean): Promise<FoundSite | null> {
+    if (lookUps >= MAX_LOOK_UPS && !isSite) throw new DatabaseBusyError('too many site keys are being looked up');
     lookUps++;
     try {
       return await findSite(db, secrets, siteKey);
@@ -43,13 +45,18 @@ export function createSiteFinder(db: Database, secrets: Secrets): SiteFinder {
     find(siteKey) {
       const known = kept.get(siteKey);
       if (known && performance.now() - known.atMs < FRESH_MS) return known.site;
-      const site = lookUp(siteKey);
+      const asked: Kept = { site: lookUp(siteKey, known?.isSite ?? false), atMs: performance.now(), isSite: false };
       kept.delete(siteKey);
       if (kept.size >= MAX_KEPT) kept.delete(kept.keys().next().value as string);
-      kept.set(siteKey, { site, atMs: performance.now() });
+      kept.set(siteKey, asked);
       // A failed look-up is not kept.
-      site.catch(() => kept.get(siteKey)?.site === site && kept.delete(siteKey));
-      return site;
+      asked.site.then(
+        (site) => {
+          asked.isSite = site !== null;
+        },
+        () => kept.get(siteKey) === asked && kept.delete(siteKey),
+      );
+      return asked.site;
     },
     noteReceiving({ siteId, firstBatchAt }) {
       if (firstBatchAt !== null || receiving.has(siteId)) return;

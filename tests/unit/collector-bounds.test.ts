@@ -1,5 +1,5 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Database } from '../../db/client';
 import { chooseRetrySeconds, createMinuteCounter, createTimeBudget } from '../../server/collector/limits';
 import { type KeptBatch, packBatch, packTrace } from '../../server/collector/packing';
@@ -157,6 +157,24 @@ it('invented site keys are looked up a few at a time and push out one another, n
   );
   expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(32);
   expect(asked).toBe(32);
+});
+
+it('sites are found while so many invented keys are looked up', async () => {
+  const siteKey = `site_${'a'.repeat(24)}`;
+  const query = (_: string, [key]: unknown[]) =>
+    key === siteKey ? Promise.resolve([{ siteId: 'ste_1', sealed: null }]) : new Promise(() => {});
+  const sites = createSiteFinder({ query } as unknown as Database, {} as Secrets);
+  expect(await sites.find(siteKey)).toMatchObject({ siteId: 'ste_1' });
+  for (let n = 0; n < 100; n++) sites.find(`site_${String(n).padStart(24, '0')}`).catch(() => {});
+  vi.useFakeTimers({ toFake: ['performance'] });
+  try {
+    for (let n = 0; n < 3; n++) {
+      vi.advanceTimersByTime(10_000);
+      expect(await sites.find(siteKey)).toMatchObject({ siteId: 'ste_1' });
+    }
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 describe('addresses of two letters at random, of which zlib can try many matches', () => {

@@ -39,7 +39,7 @@ export function VerdictBar(props: VerdictBarProps) {
             <div className="flex items-baseline gap-1">
               <span
                 className={`font-semibold text-3xl leading-9 ${riskLevel ? FLAG_LEVEL[riskLevel] : 'text-faint'}`}
-                style={{ fontSize: 30 }}
+                style={{ fontSize: '1.875rem' }}
               >
                 {botScore === null ? '–' : showScore(botScore)}
               </span>

@@ -1,5 +1,8 @@
 import { expect, it } from 'vitest';
+import { correlated, started } from '../../support/facts';
 import { dashboard } from './shared-dashboard';
+
+const ARABIC = 'محمد بن عبد الله بن عبد العزيز بن عبد الرحمن بن فيصل بن تركي آل سعود';
 
 /** What people set in their browser or system in order to read a page. */
 export function registerReadabilityTests(): void {
@@ -14,5 +17,28 @@ export function registerReadabilityTests(): void {
     // The next visit loads another page.
     await page.evaluate(() => document.documentElement.style.setProperty('font-size', '32px'));
     expect(await measure()).toEqual(before.map((size) => size * 2));
+  });
+
+  it('a name from right to left that is cut shows its beginning', async () => {
+    const user = { id: 'right-to-left', name: ARABIC };
+    const facts = [started('right-to-left'), correlated('right-to-left', user.id, { user })];
+    expect((await dashboard.product.ingest(dashboard.integrationId, facts)).status).toBe(200);
+    const page = await dashboard.visit(`/sessions?userId=${user.id}`, { role: 'admin', width: 390 });
+    const name = page.getByRole('table').getByText(ARABIC);
+    const { box, whole, first } = await name.evaluate((element) => {
+      const measure = (length: number) => {
+        const range = document.createRange();
+        range.setStart(element.firstChild!, 0);
+        range.setEnd(element.firstChild!, length);
+        const { left, right } = range.getBoundingClientRect();
+        return { left: Math.round(left), right: Math.round(right) };
+      };
+      const { left, right } = element.closest('.truncate')!.getBoundingClientRect();
+      const whole = measure(element.textContent!.length);
+      return { box: { left: Math.floor(left), right: Math.ceil(right) }, whole, first: measure(1) };
+    });
+    expect(whole.right - whole.left).toBeGreaterThan(box.right - box.left);
+    expect(first.left).toBeGreaterThanOrEqual(box.left);
+    expect(first.right).toBeLessThanOrEqual(box.right);
   });
 }

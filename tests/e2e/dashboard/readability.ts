@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { correlated, started } from '../../support/facts';
 import { dashboard } from './shared-dashboard';
 
@@ -40,5 +40,44 @@ export function registerReadabilityTests(): void {
     expect(whole.right - whole.left).toBeGreaterThan(box.right - box.left);
     expect(first.left).toBeGreaterThanOrEqual(box.left);
     expect(first.right).toBeLessThanOrEqual(box.right);
+  });
+
+  describe('with forced colors', () => {
+    const visit = async (path: string) => {
+      const page = await dashboard.visit(path);
+      onTestFinished(() => page.emulateMedia({ forcedColors: null }));
+      await page.emulateMedia({ forcedColors: 'active' });
+      return page;
+    };
+
+    it.each([
+      ['the page', '/users', 'nav [aria-current]', 'nav a:not([aria-current])'],
+      ['the tab', '/settings?tab=findings', 'main nav [aria-current]', 'main nav a:not([aria-current])'],
+      ['the period', '/overview', 'fieldset [aria-pressed=true]', 'fieldset [aria-pressed=false]'],
+      ['the row', '/users', 'tr[aria-current]', 'tbody tr:not([aria-current])'],
+    ])('%s that is shown has an outline', async (_, path, chosen, other) => {
+      const page = await visit(path);
+      if (chosen.startsWith('tr')) await page.keyboard.press('j');
+      const readOutline = (selector: string) =>
+        page
+          .locator(selector)
+          .first()
+          .evaluate((element) => getComputedStyle(element).outlineStyle);
+      await page.locator(chosen).first().waitFor();
+      expect(await readOutline(chosen)).toBe('solid');
+      expect(await readOutline(other)).toBe('none');
+    });
+
+    it('bars and the colours of a legend stay', async () => {
+      const page = await visit('/overview');
+      for (const drawn of ['Sessions over time', 'Risk classes']) {
+        const figure = page.locator('section').filter({ has: page.getByRole('heading', { name: drawn }) });
+        const color = await figure
+          .locator('li :is(span, div):empty')
+          .first()
+          .evaluate((element) => getComputedStyle(element).forcedColorAdjust);
+        expect(color).toBe('none');
+      }
+    });
   });
 }

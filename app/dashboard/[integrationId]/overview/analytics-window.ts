@@ -13,10 +13,12 @@ export const BUCKET_CHOICES: { groupBy: Analytics['groupBy']; name: string }[] =
 ];
 
 /**
- * Reads the analytics window from a page's query. Defaults to the API's own window; a window of one day is grouped by
- * hour.
+ * Reads the analytics window from a page's query. What is missing or impossible is the API's default; a window of one day is grouped by
+ * hour. An error would stand where another window is chosen.
  */
 export function readWindow(search: URLSearchParams) {
-  const period = search.get('period') ?? '7d';
-  return { period, groupBy: search.get('groupBy') ?? (period === '24h' ? 'hour' : 'day') };
+  const period = PERIOD_CHOICES.find((choice) => choice.period === search.get('period'))?.period ?? '7d';
+  const groupBy = BUCKET_CHOICES.find((choice) => choice.groupBy === search.get('groupBy'))?.groupBy;
+  const isPossible = groupBy && !(period === '24h' && groupBy === 'week');
+  return { period, groupBy: isPossible ? groupBy : period === '24h' ? ('hour' as const) : ('day' as const) };
 }

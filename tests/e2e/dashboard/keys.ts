@@ -96,6 +96,19 @@ export function registerKeyTests(): void {
       await page.getByRole('button', { name: 'Cancel' }).click();
     });
 
+    it('is named in one line of the list, also next to a long name', async () => {
+      const { page } = dashboard;
+      await dashboard.open({ role: 'admin' });
+      const input = { name: 'A program that reads '.repeat(4).trim(), expiresInDays: 30 };
+      expect((await dashboard.change(page.context(), 'apiKeys.mint', input)).status()).toBe(200);
+      await dashboard.visit('/settings?tab=api-keys');
+      const lines = await page
+        .locator('tbody code')
+        .evaluateAll((keys) => keys.map((key) => key.getClientRects().length));
+      expect(lines.length).toBeGreaterThan(0);
+      expect(lines.every((count) => count === 1)).toBe(true);
+    });
+
     it('may do what its boxes said, until the day that was chosen', async () => {
       const page = await dashboard.visit('/settings?tab=api-keys');
       await page.getByRole('button', { name: 'Mint a key' }).click();

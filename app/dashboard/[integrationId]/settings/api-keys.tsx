@@ -42,7 +42,11 @@ const columnsOf = (isAdmin: boolean, onRevoke: (key: ApiKey) => void): Column<Ap
     name: 'Name',
     cell: ({ name }) => <CutText text={name} className="max-w-60 font-medium max-sm:max-w-24" />,
   },
-  { key: 'key', name: 'Key', cell: ({ masked }) => <code className="font-mono text-muted text-xs">{masked}</code> },
+  {
+    key: 'key',
+    name: 'Key',
+    cell: ({ masked }) => <code className="whitespace-nowrap font-mono text-muted text-xs">{masked}</code>,
+  },
   {
     key: 'scopes',
     name: 'Scopes',

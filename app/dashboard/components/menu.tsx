@@ -82,7 +82,7 @@ export function Menu({ label, button, children, buttonClassName, place = 'below'
           data-menu
           onClick={(event) => (event.target as Element).closest('a, button:not([data-stay])') && close()}
           className={joinClasses(
-            'absolute z-40 max-h-[60vh] w-max min-w-full max-w-72 overflow-y-auto rounded border border-line-strong bg-surface p-1',
+            'absolute z-40 max-h-[60vh] w-max min-w-full max-w-72 in-[dialog]:max-w-56 overflow-y-auto rounded border border-line-strong bg-surface p-1',
             place === 'below' ? 'top-full mt-1' : 'bottom-full mb-1',
             isAtEnd ? 'right-0' : 'left-0',
           )}

@@ -253,6 +253,18 @@ export function registerLayoutTests(): void {
     });
   });
 
+  it('the names of integrations fit into the menu of a phone', async () => {
+    const { base } = await obtainIntegration();
+    const page = await dashboard.open({ role: 'admin', width: 390 });
+    await page.goto(`${base}/users`);
+    await settle(page);
+    await page.getByRole('button', { name: 'Menu' }).click();
+    const sheet = page.getByRole('dialog', { name: 'Menu' });
+    await sheet.getByRole('button', { name: /, switch integration$/ }).click();
+    await sheet.getByRole('link', { name: /^Demo University/ }).waitFor();
+    expect(await sheet.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0);
+  });
+
   describe('in a low window, as with a zoomed page', () => {
     it('the rail scrolls, and has the account below it', async () => {
       const page = await dashboard.visit('/users', { role: 'admin', width: 1280, height: 360 });

@@ -2,7 +2,7 @@ import postgres from 'postgres';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { beginWindow } from '../../support/clock-window';
 import { settle } from '../../support/dashboard';
-import { correlated, scoredSession, started } from '../../support/facts';
+import { closed, correlated, scoredSession, started } from '../../support/facts';
 import { dashboard, settings } from './shared-dashboard';
 
 const NOON = '2026-07-01T12:00:00.000Z';
@@ -81,6 +81,21 @@ export function registerTimeTests(): void {
       await link.waitFor();
       expect(await link.getAttribute('href')).toBe(chosen);
     });
+  });
+
+  it('below the timeline are different ones, however short the session was', async () => {
+    const [startedAt, closedAt] = ['2026-07-01T12:00:00.000Z', '2026-07-01T12:00:00.400Z'];
+    const facts = [started('short', { startedAt }), closed('short', { closedAt }), started('empty', { startedAt })];
+    expect((await dashboard.product.ingest(dashboard.integrationId, facts)).status).toBe(200);
+    const readTimes = async (id: string) => {
+      const page = await dashboard.visit(`/sessions/${id}`);
+      return page
+        .getByRole('figure', { name: 'Timeline' })
+        .getByText(/^\d+(:\d\d|(\.\d+)? s)$/)
+        .allTextContents();
+    };
+    expect(await readTimes('short')).toEqual(['0 s', '0.1 s', '0.2 s', '0.3 s', '0.4 s']);
+    expect(await readTimes('empty')).toEqual(['0 s']);
   });
 
   describe('a list of sessions', () => {

@@ -22,6 +22,18 @@ export function showOffset(ms: number): string {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
 }
 
+const SHORT_MS = 4_000;
+
+/** Places the times below an axis that shows `spanMs`. A short one has parts of seconds: whole ones would be the same. */
+export function placeTimes(startMs: number, spanMs: number): { at: number; text: string }[] {
+  const times = [0, 25, 50, 75, 100].map((at) => {
+    const ms = startMs + (spanMs * at) / 100;
+    return { at, text: spanMs < SHORT_MS ? `${Number((ms / 1000).toFixed(2))} s` : showOffset(ms) };
+  });
+  // Those of an empty session are the same still.
+  return times.filter(({ text }, at) => text !== times[at - 1]?.text);
+}
+
 /** An instant (ISO 8601) as the time since the start of the session, with the exact time on hover. */
 export function Offset({ at, startMs }: { at: string; startMs: number }) {
   const { timeZone } = useTimeZone();
@@ -85,7 +97,7 @@ export function Timeline({ details, height = 140, momentsMs = [], chosenMs = nul
             .map((type) => ({ name: type, color: chooseTypeColor(type), value: stretch.countsByType[type] ?? 0 }))
             .filter(({ value }) => value > 0),
         }))}
-        labels={[0, 25, 50, 75, 100].map((at) => ({ at, text: showOffset((spanMs * at) / 100) }))}
+        labels={placeTimes(0, spanMs)}
         overlay={
           <>
             {changes.map(({ url, timestamp }) => (

@@ -1,7 +1,7 @@
 import { type KeyboardEvent, memo, type PointerEvent, type ReactNode } from 'react';
 import type { Recording } from '../../../../../contract/recordings';
 import { joinClasses } from '../../../components/classes';
-import { chooseTypeColor, showOffset } from '../timeline';
+import { chooseTypeColor, placeTimes, showOffset } from '../timeline';
 import type { Mark, Scene } from './recording-reader';
 import { describeMark, describePart } from './recording-words';
 
@@ -58,13 +58,13 @@ export function RecordingTrack({ atMs, words, onMove, onTogglePlay, chosenMs, ..
     <div className="relative pl-20">
       <Lanes {...content} />
       <div className="relative h-5 text-faint text-xs" aria-hidden>
-        {[0, 25, 50, 75, 100].map((at) => (
+        {placeTimes(startMs, spanMs).map(({ at, text }) => (
           <span
             key={at}
             className="absolute top-1 leading-none"
             style={{ left: `${at}%`, transform: `translateX(-${at}%)` }}
           >
-            {showOffset(startMs + (spanMs * at) / 100)}
+            {text}
           </span>
         ))}
       </div>

@@ -88,7 +88,9 @@ export function registerErasingTests(): void {
       expect(await confirm.isDisabled()).toBe(true);
       await question.getByLabel(/^Type/).fill(ID);
       await confirm.click();
-      await page.getByRole('status').getByText('The user is erased.').waitFor();
+      const receipt = page.getByRole('status').filter({ hasText: 'The user is erased.' });
+      await receipt.waitFor();
+      expect(await receipt.innerText()).toMatch(/ refused until \d+ \w{3} \d{4}, [\d:]{8} UTC\.$/);
       // What was found before is not shown again.
       const found = await search();
       await found.getByText(/^Nothing/).waitFor();

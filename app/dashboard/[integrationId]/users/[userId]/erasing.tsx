@@ -36,7 +36,7 @@ export function Erasing({ user }: { user: User }) {
         <p role="status" className="text-muted">
           {receipt.status === 'Completed' ? 'The user is erased.' : 'The user is being erased.'} Receipt:{' '}
           <ShortId id={receipt.id} name="receipt id" />. Facts about them are refused until{' '}
-          <Time at={receipt.refusedUntil} />.
+          <Time at={receipt.refusedUntil} absolute />.
         </p>
       ) : (
         <>

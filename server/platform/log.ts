@@ -22,17 +22,44 @@ export function createLogger(env: Pick<Env, 'LOG_LEVEL' | 'LOG_FORMAT'> & { VERC
 const FLUSH_MS = 100;
 const BUFFER_CHARACTERS = 8 * 1024;
 
-/** What cannot be written now waits for the next line, up to this length. Further lines are lost. */
+/** What cannot be written now waits, up to this length. Further lines are lost. */
 const UNWRITTEN_BYTES = 1024 * 1024;
+/** How long the end of the process waits for the reader of stderr. */
+const LAST_LINES_MS = 1_000;
 
 // The log may be a file on a full disk. Without a listener, each error would be an unexpected one, which ends the process.
 const ignoreFailedWrite = () => {};
 process.stderr.on('error', ignoreFailedWrite);
 
+/**
+ * Makes writes to a pipe or a socket fail at once while it is full. Node does that when it opens it, but a child that inherits it, as
+ * that of a build, undoes it for all. A file has no handle.
+ */
+function refuseToWait(stream: { _handle?: { setBlocking(isBlocking: boolean): void } }) {
+  stream._handle?.setBlocking(false);
+}
+
 /** JSON escapes only some of the characters that a terminal obeys. */
 function openStderr(): pino.DestinationStream {
-  const stderr = pino.destination({ fd: 2, sync: true, maxLength: UNWRITTEN_BYTES });
-  stderr.on('error', ignoreFailedWrite);
+  // A pipe that nobody empties takes nothing more for now (EAGAIN). pino would wait for it, and the whole process with it.
+  if (!process.stderr.isTTY) refuseToWait(process.stderr);
+  let isEnding = () => false;
+  const stderr = pino.destination({ fd: 2, sync: true, maxLength: UNWRITTEN_BYTES, retryEAGAIN: () => isEnding() });
+  let isDue = false;
+  const writeWaiting = () => {
+    isDue = false;
+    stderr.write('');
+  };
+  stderr.on('error', ({ code }: NodeJS.ErrnoException) => {
+    if (code !== 'EAGAIN' || isDue) return;
+    isDue = true;
+    setTimeout(writeWaiting, FLUSH_MS).unref();
+  });
+  process.on('exit', () => {
+    const endsAt = performance.now() + LAST_LINES_MS;
+    isEnding = () => performance.now() < endsAt;
+    writeWaiting();
+  });
   return { write: (lines) => void stderr.write(escapeLines(lines)) };
 }
 

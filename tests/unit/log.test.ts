@@ -10,6 +10,7 @@ import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { serializeError } from '../../server/platform/log';
 import { escapeControls, escapeLines } from '../../server/platform/terminal';
+import { eventually } from '../support/eventually';
 
 describe('an error in the log', () => {
   const failed = new DrizzleQueryError('insert into t values ($1)', ['whsec_secret'], new Error('connection lost'));
@@ -104,6 +105,47 @@ describe('the log of a process', () => {
       closeSync(full);
       logging.stdin!.end();
       expect(await once(logging, 'exit')).toEqual([0, null]);
+    });
+  });
+
+  describe('whose reader stalls', () => {
+    /** Logs more than a pipe holds, says that it goes on, and ends when stdin does. */
+    const startFlood = async () =>
+      spawn(process.execPath, [
+        await bundle(`
+          import { spawnSync } from 'node:child_process';
+          import { createLogger } from './server/platform/log.ts';
+          // As a build does.
+          spawnSync(process.execPath, ['--version'], { stdio: ['ignore', 'ignore', 2] });
+          const log = createLogger({ LOG_LEVEL: 'info', LOG_FORMAT: 'json' });
+          for (let n = 0; n < 3_000; n += 1) log.info({ n, text: 'x'.repeat(100) });
+          process.stdout.write('goes on');
+          process.stdin.resume().on('end', () => process.exit(0));
+        `),
+      ]);
+
+    it('does not block the process, and has every line when it is read again', async () => {
+      const logging = await startFlood();
+      try {
+        await once(logging.stdout, 'data', { signal: AbortSignal.timeout(15_000) });
+        let text = '';
+        logging.stderr.on('data', (chunk) => (text += chunk));
+        await eventually(() => expect(text.split('\n')).toHaveLength(3_001));
+        const read = text.trimEnd().split('\n');
+        expect(read.map((line) => JSON.parse(line).n)).toEqual(Array.from(read, (_, n) => n));
+      } finally {
+        logging.kill('SIGKILL');
+      }
+    });
+
+    it('does not keep the process from ending', async () => {
+      const logging = await startFlood();
+      try {
+        logging.stdin.end();
+        expect(await once(logging, 'exit', { signal: AbortSignal.timeout(15_000) })).toEqual([0, null]);
+      } finally {
+        logging.kill('SIGKILL');
+      }
     });
   });
 

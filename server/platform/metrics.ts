@@ -95,7 +95,10 @@ export function createMetrics(): Metrics {
     'database_statements_waiting',
     'Statements sent to the database without an answer yet, or waiting to be sent',
   );
-  const connections = gauge('database_connections', 'Connections of this process, including those being opened');
+  const connections = gauge(
+    'database_connections',
+    'Connections of the pool, for look-ups and for transactions, including those being opened. The engine and the presence have others',
+  );
   const maxConnections = gauge('database_pool_max', 'Connections that the pool may have (DATABASE_POOL_MAX)');
   const isUp = gauge('database_up', '0 while requests are refused because the database is away');
   gauge('build_info', 'Always 1; its label is the version', ['version']).set({ version: API_VERSION }, 1);

@@ -117,6 +117,14 @@ describe('an agent on the demo page', () => {
     expect(ended).toMatchObject({ code: 2, stdout: '' });
     expect(ended.stderr).toMatch(/^--url: only addresses of this machine\nusage: npm run demo:agent/);
   });
+
+  it('opens the demo page of a server that is named without a path', async () => {
+    const ended = await runAgent(['--url', 'http://127.0.0.1:1']);
+    expect(ended).toMatchObject({
+      code: 1,
+      stderr: 'http://127.0.0.1:1/demo cannot be opened: is the server running?\n',
+    });
+  });
 });
 
 /** Measures where things are, in a browser without a pixel, whose window is as large as the person's. */

@@ -30,6 +30,8 @@ function readOptions() {
     const text = values.url ?? `http://127.0.0.1:${process.env.PORT || 3000}/demo`;
     if (!URL.canParse(text)) throw new UsageError(`--url: ${text} is no address`);
     const url = new URL(text);
+    // The address that the start prints for the API.
+    if (url.pathname === '/') url.pathname = '/demo';
     if (!LOOPBACK.test(url.hostname)) throw new UsageError('--url: only addresses of this machine');
     const { DISPLAY, WAYLAND_DISPLAY } = process.env;
     if (values.headful && process.platform === 'linux' && !DISPLAY && !WAYLAND_DISPLAY)

@@ -12,7 +12,8 @@ process.env.NEXT_TELEMETRY_DISABLED ??= '1';
 await buildIfNeeded('server');
 if (entry !== 'admin') await buildIfNeeded('next');
 if (entry !== 'build') {
-  process.env.NODE_ENV ??= 'production';
+  // Whatever the shell exports: with another value Next would compile each page when it is asked for, under a weaker policy.
+  process.env.NODE_ENV = 'production';
   process.argv = [process.argv[0], process.argv[1], ...rest];
   await import(`../dist/${entry}.mjs`);
 }

@@ -18,6 +18,29 @@ it('a build without the development packages says what is missing', () => {
   expect([status, stderr]).toEqual([1, 'Building needs the development packages: npm install --include=dev\n']);
 });
 
+it.each(['development', 'test', 'staging'])('what was built runs in production, also where NODE_ENV is %s', (value) => {
+  const directory = mkdtempSync(join(tmpdir(), 'build-'));
+  for (const file of ['start.mjs', 'build.mjs', 'build-lock.mjs', 'external-packages.mjs'])
+    cpSync(join('server', file), join(directory, 'server', file));
+  const esbuild = join(directory, 'node_modules/esbuild');
+  mkdirSync(esbuild, { recursive: true });
+  writeFileSync(join(directory, 'package.json'), '{"type":"module"}');
+  writeFileSync(join(esbuild, 'package.json'), '{"main":"index.mjs"}');
+  const output = 'process.stdout.write(process.env.NODE_ENV)';
+  writeFileSync(
+    join(esbuild, 'index.mjs'),
+    `import { writeFileSync } from 'node:fs';
+     export const build = () => ['main', 'admin'].map((name) => writeFileSync('dist/' + name + '.mjs', '${output}'));`,
+  );
+  const { stdout } = spawnSync(process.execPath, ['server/start.mjs', 'admin'], {
+    cwd: directory,
+    encoding: 'utf8',
+    env: { ...process.env, NODE_ENV: value as 'test' },
+  });
+  rmSync(directory, { recursive: true });
+  expect(stdout).toBe('production');
+});
+
 it('a signal ends the build of Next too, which would refuse the next one meanwhile', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'build-'));
   const next = join(directory, 'node_modules/next/dist/bin');

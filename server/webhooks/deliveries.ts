@@ -216,6 +216,8 @@ const FIND_OVERDUE = `
 
 /** After this time without an attempt, what is due waits for a run of the engine that does not come. */
 const STALLED_S = 30;
+/** A sweep begins at most this many drains by itself, so that an engine that is only late is not passed by. */
+const MAX_STALLED = 50;
 
 /**
  * Finds subscriptions of which the engine was told, but that no drain has read since, while nothing of them is under way. Their run may be
@@ -232,7 +234,8 @@ const FIND_STALLED = `
                   where d.integration_id = s.integration_id and d.subscription_id = s.id and d.status = 'Pending'
                     and d.lease is null and d.next_attempt_at <= now() - interval '${STALLED_S} s')
      and (s.integration_id, s.id) not in (
-           select integration_id, subscription_id from webhook_deliveries where status = 'Pending' and lease is not null)`;
+           select integration_id, subscription_id from webhook_deliveries where status = 'Pending' and lease is not null)
+   order by s.nudged_at limit ${MAX_STALLED}`;
 
 /** The result of an attempt, or the end of a delivery without an attempt (`startedAt` null). */
 export interface AttemptRecord extends SubscriptionKey {

@@ -247,7 +247,10 @@ export function createDispatcher(dependencies: DispatcherDependencies): Dispatch
       try {
         const overdue = await sweepDeliveries(db, log);
         // Before the engine is told again. Elsewhere no process hangs: a platform ends its requests.
-        if (isLongLived) drainHere(await findStalled(db));
+        const stalled = isLongLived ? await findStalled(db) : [];
+        if (stalled.length > 0)
+          log.warn({ subscriptions: stalled.length }, 'the engine has begun no run for 30 s; sending here');
+        drainHere(stalled);
         await publisher.republish(overdue);
       } catch (error) {
         log.warn({ err: error }, 'a sweep failed; the next one runs within ten seconds');

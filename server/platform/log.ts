@@ -1,6 +1,7 @@
 import pino from 'pino';
 import type { Env } from './env';
 import { nameSources } from './stack-traces';
+import { refuseToWait } from './stderr-internals';
 import { escapeControls, escapeLines } from './terminal';
 
 export type Logger = pino.Logger;
@@ -30,14 +31,6 @@ const LAST_LINES_MS = 1_000;
 // The log may be a file on a full disk. Without a listener, each error would be an unexpected one, which ends the process.
 const ignoreFailedWrite = () => {};
 process.stderr.on('error', ignoreFailedWrite);
-
-/**
- * Makes writes to a pipe or a socket fail at once while it is full. Node does that when it opens it, but a child that inherits it, as
- * that of a build, undoes it for all. A file has no handle.
- */
-function refuseToWait(stream: { _handle?: { setBlocking(isBlocking: boolean): void } }) {
-  stream._handle?.setBlocking(false);
-}
 
 /** JSON escapes only some of the characters that a terminal obeys. */
 function openStderr(): pino.DestinationStream {

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { Agent, createServer, request, type Server } from 'node:http';
@@ -7,6 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { connect as connectTls, createServer as createTlsServer } from 'node:tls';
 import { expect } from 'vitest';
 import { answerHalfClosed, readTakenBytes, screenBody, stopListening } from '../../../server/node-http-internals';
+import { refuseToWait } from '../../../server/platform/stderr-internals';
 import { readCertificateDates } from '../../../server/webhooks/tls-internals';
 import { describeReaches } from './reaches';
 
@@ -42,6 +44,29 @@ export function registerNodeReaches(): void {
         expect(error).toMatchObject({ code: 'CERT_HAS_EXPIRED' });
         expect(Date.parse(until)).toBeLessThan(Date.now());
         server.close();
+      },
+    },
+  );
+
+  describeReaches(
+    'the stream of stderr',
+    { version: process.version, writtenFor: /^v2\d\./, file: 'server/platform/stderr-internals.ts' },
+    {
+      'the `_handle` of a pipe makes writes fail while it is full, after a child has undone that': async () => {
+        const program = `
+          const { spawnSync } = require('node:child_process');
+          const { writeSync } = require('node:fs');
+          spawnSync(process.execPath, ['--version'], { stdio: ['ignore', 'ignore', 2] });
+          (${refuseToWait.toString()})(process.stderr);
+          for (;;) try { writeSync(2, 'x'.repeat(1000)); } catch ({ code }) { process.stdout.write(code); break; }
+        `;
+        // The shell gives a pipe that is read more slowly than it is written.
+        const { stdout } = spawnSync('sh', ['-c', '"$0" -e "$1" 2>&3 | cat', process.execPath, program], {
+          stdio: ['ignore', 'pipe', 'inherit', 'pipe'],
+          encoding: 'utf8',
+          timeout: 20_000,
+        });
+        expect(stdout).toBe('EAGAIN');
       },
     },
   );

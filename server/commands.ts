@@ -69,6 +69,8 @@ const command = <S extends z.ZodObject>(
 ): Command => ({ usage, flags, run: run as Command['run'] });
 
 const id = text(1, 256);
+/** `Number` alone would also take `0x10` and `1e2`. */
+const wholeNumber = z.string().transform((digits) => (/^\d+$/.test(digits) ? Number(digits) : Number.NaN));
 const limit = z
   .string()
   .regex(/^([1-9]\d{0,2}|1000)$/, 'must be a whole number from 1 to 1000')
@@ -123,7 +125,7 @@ const COMMANDS = new Map<string, Command>(
       '--integration I [--name N] [--scope read|sessions:write|webhooks:write|settings:write|users:erase …] [--expires-in-days D]',
       z.object({
         ...{ integration: id, name: apiKeyNameInput, scope: keyScopesInput },
-        'expires-in-days': z.string().transform(Number).pipe(keyDaysInput).optional(),
+        'expires-in-days': wholeNumber.pipe(keyDaysInput).optional(),
       }),
       ({ db }, { integration, name, scope, 'expires-in-days': expiresInDays }) =>
         mintKey(asOperator(db), { integrationId: integration, name, scopes: scope, expiresInDays }),

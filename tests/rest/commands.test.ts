@@ -158,7 +158,7 @@ describe('integration and key', () => {
     expect([subjectId, details.scopes]).toEqual([keyId, ['read', 'webhooks:write']]);
     expect((Date.parse(details.expiresAt) - Date.parse(at)) / 86_400_000).toBeCloseTo(7, 3);
     expect(await refuse(...mint, '--scope', 'root')).toMatch(/^--scope: must be one of read, sessions:write, /);
-    for (const days of ['0', '', '1.5', 'a week'])
+    for (const days of ['0', '', '1.5', '0x10', '1e2', 'a week'])
       expect(await refuse(...mint, '--expires-in-days', days)).toBe(
         '--expires-in-days: must be a whole number from 1 to 3650\n',
       );

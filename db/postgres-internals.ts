@@ -178,8 +178,8 @@ export function openSocket(url: string, opened: Set<WatchedSocket>): SocketOpene
     opened.add(socket);
     watchEvents(socket, () => opened.delete(socket));
     watchWrites(socket);
-    // postgres.js reads the name that TLS verifies from the socket.
-    return Object.assign(socket, { host, port });
+    // postgres.js reads the name that TLS verifies from the socket. It passes on no address, so Node would verify `localhost` instead.
+    return Object.assign(socket, { host, port, _host: host });
   };
 }
 

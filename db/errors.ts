@@ -2,6 +2,10 @@ const UNAVAILABLE_CODES = new Set([
   // The network and postgres.js.
   ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH'],
   ...['CONNECT_TIMEOUT', 'CONNECTION_CLOSED', 'CONNECTION_ENDED', 'CONNECTION_DESTROYED'],
+  // TLS: the certificate expired or is not trusted (OpenSSL's codes, and Node's for another host), or Postgres speaks no TLS any more.
+  ...['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID', 'ERR_TLS_CERT_ALTNAME_INVALID', 'DEPTH_ZERO_SELF_SIGNED_CERT'],
+  ...['SELF_SIGNED_CERT_IN_CHAIN', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
+  'ERR_SSL_WRONG_VERSION_NUMBER',
   // Our own database watch (db/watch.ts).
   ...['DATABASE_AWAY', 'DATABASE_BUSY'],
   // Postgres: shutting down, starting up, out of connections, or the database was removed (a backup is being restored).

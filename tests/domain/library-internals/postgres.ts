@@ -1,8 +1,6 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { type AddressInfo, createServer as createNetServer } from 'node:net';
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
-import { createSecureContext, TLSSocket } from 'node:tls';
 import { drizzle } from 'drizzle-orm/postgres-js';
 import postgres from 'postgres';
 import { expect, inject } from 'vitest';
@@ -14,6 +12,7 @@ import {
   setParsers,
   type WatchedSocket,
 } from '../../../db/postgres-internals';
+import { readCertificate, startSecuredDatabase } from '../../support/secured-database';
 import { describeReaches, readVersion } from './reaches';
 
 /**
@@ -243,28 +242,13 @@ export function registerPostgresReaches(): void {
       },
 
       'TLS verifies the `_host` of a socket that is an address, and not `localhost`': async () => {
-        const read = (file: string) => readFileSync(`tests/support/certificates/${file}`, 'utf8');
-        const secureContext = createSecureContext({ key: read('self-signed.key'), cert: read('self-signed.pem') });
-        let name: unknown;
-        const server = createNetServer((peer) => {
-          peer.once('data', () => {
-            peer.write('S');
-            const secured = new TLSSocket(peer, { isServer: true, secureContext }).on('error', () => {});
-            secured.once('data', () => {
-              name = secured.servername;
-              secured.destroy();
-            });
-          });
-        }).listen(0, '127.0.0.1');
-        await once(server, 'listening');
-        const { port } = server.address() as AddressInfo;
-        const url = `postgres://nobody@127.0.0.1:${port}/none`;
-        const ssl = { ca: read('self-signed.pem') };
-        const sql = postgres(url, { max: 1, ssl, socket: openSocket(url, new Set()) } as object);
+        const server = await startSecuredDatabase({ cert: 'self-signed.pem', key: 'self-signed.key' });
+        const ssl = { ca: readCertificate('self-signed.pem') };
+        const sql = postgres(server.url, { max: 1, ssl, socket: openSocket(server.url, new Set()) } as object);
         await expect(sql.unsafe('select 1')).rejects.toThrow('the database has hung up');
-        expect(name).toBe(false);
+        expect(server.names).toEqual([false]);
         await sql.end({ timeout: 0 });
-        server.close();
+        server.stop();
       },
 
       'what a lost transaction still writes (its ROLLBACK) finds a socket': () =>

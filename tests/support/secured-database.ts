@@ -1,0 +1,36 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { createSecureContext, TLSSocket } from 'node:tls';
+
+export const readCertificate = (file: string) => readFileSync(`tests/support/certificates/${file}`, 'utf8');
+
+/**
+ * Starts a server that agrees to TLS as Postgres does, shows a certificate, and hangs up at the first message. Null: it goes on
+ * without TLS, as Postgres with `ssl = off`.
+ */
+export async function startSecuredDatabase(shown: { cert: string; key: string } | null) {
+  const names: unknown[] = [];
+  const secureContext =
+    shown && createSecureContext({ cert: readCertificate(shown.cert), key: readCertificate(shown.key) });
+  const server = createServer((peer) => {
+    peer.on('error', () => {});
+    peer.once('data', () => {
+      peer.write(secureContext ? 'S' : 'N');
+      if (!secureContext) return peer.once('data', () => peer.end('E\0\0\0\0'));
+      const secured = new TLSSocket(peer, { isServer: true, secureContext }).on('error', () => {});
+      secured.once('data', () => {
+        names.push(secured.servername);
+        secured.destroy();
+      });
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `postgres://nobody@127.0.0.1:${port}/none`,
+    /** The names that clients asked for: false if they asked for none. */
+    names,
+    stop: () => server.close(),
+  };
+}

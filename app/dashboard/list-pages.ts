@@ -41,5 +41,9 @@ export function listRows<Row>(list: KeysetList<Row>) {
 /** The parameter of a page's query with the order of its list. */
 export const SORT = 'sort';
 
-/** Reads the order from a page's query; `usual` is the one without a choice. The procedure reports unknown ones. */
-export const readSort = (search: URLSearchParams, usual: string) => search.get(SORT) ?? usual;
+/**
+ * Reads the order from a page's query. The first of `orders` is the one without a choice, and that of a list that does not know the
+ * address's: an error would stand where another one is chosen.
+ */
+export const readSort = <Order extends string>(search: URLSearchParams, orders: readonly [Order, ...Order[]]) =>
+  orders.find((order) => order === search.get(SORT)) ?? orders[0];

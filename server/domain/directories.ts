@@ -1,7 +1,8 @@
 import type { Course, ListCoursesInput } from '../../contract/courses';
 import { ApiError } from '../../contract/errors';
 import type { Page } from '../../contract/pagination';
-import type { CourseSort, ListSortedCoursesInput, ListSortedUsersInput, UserSort } from '../../contract/sorting';
+import type { CourseSort, UserSort } from '../../contract/sort-orders';
+import type { ListSortedCoursesInput, ListSortedUsersInput } from '../../contract/sorting';
 import type { ListUsersInput, User } from '../../contract/users';
 import type { DomainContext } from './context';
 import { type PageInput, readPage } from './pages';

@@ -2,7 +2,7 @@ import type { SkipReason } from '../../contract/deliveries';
 import { ApiError } from '../../contract/errors';
 import type { EventTypeName } from '../../contract/events';
 import type { Page } from '../../contract/pagination';
-import type { TimeSort } from '../../contract/sorting';
+import type { TimeSort } from '../../contract/sort-orders';
 import type {
   EventOutcome,
   EventOutcomeName,

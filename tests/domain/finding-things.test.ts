@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FoundKind } from '../../contract/search';
-import { COURSE_SORTS, USER_SORTS } from '../../contract/sorting';
+import { COURSE_SORTS, USER_SORTS } from '../../contract/sort-orders';
 import type { DomainContext } from '../../server/domain/context';
 import { listSortedCourses, listSortedUsers } from '../../server/domain/directories';
 import { foldSessionDeltas } from '../../server/domain/rollups';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { USER_SORTS, type UserSort } from '../../contract/sorting';
+import { USER_SORTS, type UserSort } from '../../contract/sort-orders';
 import { createMentionFinder } from '../../server/domain/mentions';
 import { eraseReports } from '../../server/reports/erased-reports';
 import { beginReport } from '../../server/reports/jobs';

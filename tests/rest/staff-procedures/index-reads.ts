@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { COURSE_SORTS, SESSION_SORTS, USER_SORTS } from '../../../contract/sorting';
+import { COURSE_SORTS, SESSION_SORTS, USER_SORTS } from '../../../contract/sort-orders';
 import { MAX_COUNTED } from '../../../contract/totals';
 import { MAX_SORTED } from '../../../server/domain/session-walks';
 import { foldCounts } from '../../support/count-rows';

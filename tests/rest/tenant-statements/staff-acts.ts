@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { COURSE_SORTS, SESSION_SORTS, USER_SORTS } from '../../../contract/sorting';
+import { COURSE_SORTS, SESSION_SORTS, USER_SORTS } from '../../../contract/sort-orders';
 import { pruneAuditEntries } from '../../../server/domain/audit-entries';
 import { foldIncidents, recountMinutes } from '../../../server/domain/minute-counts';
 import { pruneFindings, pruneReviewDraws, pruneSessions } from '../../../server/domain/retention';

@@ -2,6 +2,7 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useParams } from 'next/navigation';
 import type { Anomaly } from '../../../../contract/findings';
+import { TIME_SORTS } from '../../../../contract/sort-orders';
 import { joinClasses, TRUNCATED } from '../../components/classes';
 import { shortenId } from '../../components/copying';
 import { type Column, DataTable } from '../../components/data-table';
@@ -114,7 +115,7 @@ export function Anomalies() {
   const { timeZone } = useTimeZone();
   const { params } = useUrlState();
   const { selected, select, readSelected } = useSelection();
-  const sorting = useSorting('newest');
+  const sorting = useSorting(TIME_SORTS);
   const filters = readAnomalyFilters(params);
   const query = useInfiniteQuery(
     trpc.anomalies.list.infiniteQueryOptions(filters, { ...PAGES, refetchInterval: refreshEvery(REFRESH_MS) }),

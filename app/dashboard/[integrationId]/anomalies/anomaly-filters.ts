@@ -1,5 +1,6 @@
 import type { Severity } from '../../../../contract/events';
 import type { AnomalyType } from '../../../../contract/findings';
+import { TIME_SORTS } from '../../../../contract/sort-orders';
 import { readSort } from '../../list-pages';
 
 export const SEVERITY_WORDS: Record<Severity, string> = { high: 'High', medium: 'Medium', low: 'Low' };
@@ -21,7 +22,7 @@ export const ANOMALY_FILTER_NAMES = new Map([
   ['sessionId', 'Session id'],
 ]);
 
-/** Reads the filters and the order of the list from a page's query. The procedure reports invalid values. */
+/** Reads the filters and the order of the list from a page's query. The procedure reports invalid values of filters. */
 export function readAnomalyFilters(search: URLSearchParams) {
   const text = (name: string) => search.get(name) ?? undefined;
   return {
@@ -30,6 +31,6 @@ export function readAnomalyFilters(search: URLSearchParams) {
     status: text('status'),
     userId: text('userId'),
     sessionId: text('sessionId'),
-    sort: readSort(search, 'newest'),
+    sort: readSort(search, TIME_SORTS),
   };
 }

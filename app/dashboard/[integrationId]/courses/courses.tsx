@@ -2,6 +2,7 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useParams, useRouter } from 'next/navigation';
 import type { Course } from '../../../../contract/courses';
+import { COURSE_SORTS } from '../../../../contract/sort-orders';
 import { ButtonLink } from '../../components/button';
 import { joinClasses, TRUNCATED } from '../../components/classes';
 import { Count } from '../../components/count';
@@ -78,7 +79,7 @@ export function Courses() {
   const router = useRouter();
   const trpc = useTRPC();
   const { selected, select, readSelected } = useSelection();
-  const sorting = useSorting('id');
+  const sorting = useSorting(COURSE_SORTS);
   const filters = { sort: sorting.current };
   const query = useInfiniteQuery(
     trpc.courses.listSorted.infiniteQueryOptions(filters, { ...PAGES, refetchInterval: refreshEvery(REFRESH_MS) }),

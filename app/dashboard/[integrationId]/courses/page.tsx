@@ -1,4 +1,5 @@
 import type { Metadata } from 'next';
+import { COURSE_SORTS } from '../../../../contract/sort-orders';
 import { FirstContent, openPage, type PageProps } from '../../first-content';
 import { PAGES, readSort } from '../../list-pages';
 import { Courses } from './courses';
@@ -10,7 +11,7 @@ export default async function CoursesPage(props: PageProps) {
   const courseId = search.get('selected');
   await Promise.all([
     queryClient.prefetchInfiniteQuery(
-      trpc.courses.listSorted.infiniteQueryOptions({ sort: readSort(search, 'id') }, PAGES),
+      trpc.courses.listSorted.infiniteQueryOptions({ sort: readSort(search, COURSE_SORTS) }, PAGES),
     ),
     queryClient.prefetchQuery(trpc.courses.count.queryOptions()),
     queryClient.prefetchQuery(trpc.savedViews.list.queryOptions()),

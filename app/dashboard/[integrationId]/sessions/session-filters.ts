@@ -1,4 +1,5 @@
 import type { Session } from '../../../../contract/sessions';
+import { SESSION_SORTS } from '../../../../contract/sort-orders';
 import { showScore } from '../../components/score-bar';
 import { type Calendar, readDateRange } from '../../date-range';
 import { readSort } from '../../list-pages';
@@ -69,7 +70,7 @@ export const SESSION_FILTER_NAMES = new Map<string, string>(
 /** Reads the filters and the order of the list from a page's query. */
 export const readSessionList = (search: URLSearchParams, calendar: Calendar) => ({
   ...readSessionFilters(search, calendar),
-  sort: readSort(search, 'newest'),
+  sort: readSort(search, SESSION_SORTS),
 });
 
 /**

@@ -2,6 +2,7 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useParams, useRouter } from 'next/navigation';
 import type { Session, Verdict } from '../../../../contract/sessions';
+import { SESSION_SORTS } from '../../../../contract/sort-orders';
 import { DataTable } from '../../components/data-table';
 import { ListWithDetails } from '../../components/details-panel';
 import { ListTools } from '../../components/list-tools';
@@ -33,7 +34,7 @@ export function Sessions() {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
   const { params } = useUrlState();
-  const sorting = useSorting('newest');
+  const sorting = useSorting(SESSION_SORTS);
   const calendar = useTimeZone();
   const filters = readSessionList(params, calendar);
   // It does not move while somebody works on it: `useNewRows` says what is new.

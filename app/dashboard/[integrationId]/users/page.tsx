@@ -1,4 +1,5 @@
 import type { Metadata } from 'next';
+import { USER_SORTS } from '../../../../contract/sort-orders';
 import { FirstContent, openPage, type PageProps } from '../../first-content';
 import { PAGES, readSort } from '../../list-pages';
 import { Users } from './users';
@@ -10,7 +11,7 @@ export default async function UsersPage(props: PageProps) {
   const userId = search.get('selected');
   await Promise.all([
     queryClient.prefetchInfiniteQuery(
-      trpc.users.listSorted.infiniteQueryOptions({ sort: readSort(search, 'id') }, PAGES),
+      trpc.users.listSorted.infiniteQueryOptions({ sort: readSort(search, USER_SORTS) }, PAGES),
     ),
     queryClient.prefetchQuery(trpc.users.count.queryOptions()),
     queryClient.prefetchQuery(trpc.savedViews.list.queryOptions()),

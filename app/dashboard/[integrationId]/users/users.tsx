@@ -1,6 +1,7 @@
 'use client';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useParams, useRouter } from 'next/navigation';
+import { USER_SORTS } from '../../../../contract/sort-orders';
 import type { User } from '../../../../contract/users';
 import { RiskBadge } from '../../components/badge';
 import { ButtonLink } from '../../components/button';
@@ -93,7 +94,7 @@ export function Users() {
   const router = useRouter();
   const trpc = useTRPC();
   const { selected, select, readSelected } = useSelection();
-  const sorting = useSorting('id');
+  const sorting = useSorting(USER_SORTS);
   const filters = { sort: sorting.current };
   const query = useInfiniteQuery(
     trpc.users.listSorted.infiniteQueryOptions(filters, { ...PAGES, refetchInterval: refreshEvery(REFRESH_MS) }),

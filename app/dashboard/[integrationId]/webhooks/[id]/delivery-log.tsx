@@ -2,6 +2,7 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import type { Delivery } from '../../../../../contract/deliveries';
+import { TIME_SORTS } from '../../../../../contract/sort-orders';
 import type { Webhook } from '../../../../../contract/webhooks';
 import { Button } from '../../../components/button';
 import { type Column, DataTable } from '../../../components/data-table';
@@ -94,7 +95,7 @@ const NOUN = ['delivery', 'deliveries'] as const;
 
 /** The deliveries of a webhook. The log refreshes itself while the page is visible. */
 export function DeliveryLog({ webhook }: { webhook: Webhook }) {
-  const { current: sort } = useSorting('newest');
+  const { current: sort } = useSorting(TIME_SORTS);
   const filters = readDeliveryFilters(useUrlState().params, useTimeZone());
   return (
     <>
@@ -108,7 +109,7 @@ function Deliveries({ webhook, filters }: { webhook: Webhook; filters: Filters }
   const { id } = webhook;
   const trpc = useTRPC();
   const { selected, select, readSelected } = useSelection('delivery');
-  const sorting = useSorting('newest');
+  const sorting = useSorting(TIME_SORTS);
   const total = useQuery(
     trpc.deliveries.count.queryOptions({ id, ...filters }, { refetchInterval: COUNT_REFRESH_MS }),
   ).data;

@@ -1,4 +1,5 @@
 import type { Metadata } from 'next';
+import { TIME_SORTS } from '../../../../../contract/sort-orders';
 import { FirstContent, openPage, orNotFound, type PageProps } from '../../../first-content';
 import { PAGES, readSort } from '../../../list-pages';
 import { readDeliveryFilters, readWebhookTab } from './delivery-filters';
@@ -19,7 +20,7 @@ export default async function Page(props: PageProps<{ id: string }>) {
     tab === 'deliveries' &&
       queryClient.prefetchInfiniteQuery(
         trpc.deliveries.list.infiniteQueryOptions(
-          { id, ...readDeliveryFilters(search, calendar), sort: readSort(search, 'newest') },
+          { id, ...readDeliveryFilters(search, calendar), sort: readSort(search, TIME_SORTS) },
           PAGES,
         ),
       ),

@@ -55,7 +55,7 @@ let entered: Element | undefined;
  */
 function enterPassword(event: Event): void {
   const element = findTarget(event);
-  if (!event.isTrusted || entered === element) return;
+  if (entered === element || !event.isTrusted) return;
   entered = element;
   report(EventCode.Focus, event.timeStamp, -1, Role.input, 1);
 }
@@ -165,8 +165,9 @@ function listenToScrolling(): () => void {
     turns = turned = 0;
   }
 
-  // Documents and the boxes in them scroll. Their movements are added up, so that a change of the box is no jump.
-  listen('scroll', (event) => {
+  // Documents and the boxes in them scroll. Their movements are added up, so that a change of the box is no jump. A password field
+  // scrolls at each key once its text is longer than the field.
+  listenToWriting('scroll', (event) => {
     const target = event.target as Element;
     // A post can hide what a document has by this name.
     const top = target?.nodeType === 1 ? target.scrollTop : scrollY;

@@ -10,6 +10,7 @@ const putInto = (mode: 'open' | 'closed', html: string) =>
 
 const FIELDS: [what: string, html: string][] = [
   ['for a password', '<input type="password">'],
+  ['that scrolls, because the password is longer,', '<input type="password" style="width: 20px">'],
   ['that was one for a password until the first key', `<input type="password" oninput="this.type = 'text'">`],
   ['that shows a password before it is entered', `<input type="password">${SHOWN}`],
   [

@@ -48,10 +48,13 @@ export function findName(lists: string[], name: string, otherwise: number): numb
 /** What was a password once: a page that shows it makes a text field of it. */
 export const passwords = new WeakSet<Element>();
 
-/** Whether an element is a field for a password or a one-time code, or was one. */
+/**
+ * Whether an element is a field for a password or a one-time code, or was one. A page may show a password in a new text field, which
+ * only its name gives away.
+ */
 export function isPassword(element: Element): boolean {
   const field = element as HTMLInputElement;
-  if (/password|one-time-code/.test(field.type + field.autocomplete)) passwords.add(element);
+  if (/password|one-time-code/i.test(field.type + field.autocomplete + field.name)) passwords.add(element);
   return passwords.has(element);
 }
 

@@ -84,8 +84,8 @@ function listenToMoves(): () => void {
   let mismatched = 0;
   let fractional = 0;
   let lastMs = 0;
-  let lastX = 0;
   let lastY = 0;
+  let lastX = 0;
 
   listen('pointermove', (event) => {
     // Scripts can make events too. What they press and type is reported.

@@ -14,6 +14,11 @@ const FIELDS: [what: string, html: string][] = [
   ['that was one for a password until the first key', `<input type="password" oninput="this.type = 'text'">`],
   ['that shows a password before it is entered', `<input type="password">${SHOWN}`],
   [
+    'that takes the place of one for a password and shows it',
+    `<p id="place"><input type="password"></p>
+     <button id="show" onclick="place.innerHTML = '<input name=userPassword>'">Show</button>`,
+  ],
+  [
     'that shows a password next to a post that hides what finds fields',
     `<img name="querySelectorAll" alt=""><input type="password">${SHOWN.replace('[document, this.getRootNode()]', '[document.body]')}`,
   ],

@@ -35,6 +35,6 @@ function cleanPart(encoded: string): string {
 /** A course of Open edX with its organisation, number and run: no secret, although it has `+` and many changes. */
 const OPEN_EDX = /^course-v1:[\w.~+-]+$/;
 /** Characters of e-mail addresses, encodings, telephone numbers and of words that somebody searched for; words and numbers that are too long for a name. */
-const SECRET = /[ @=+&?#<>"\\{}|^`\p{C}]|[\p{L}\p{N}]{33}|\d{18}|\p{L}\d{7}|\d{7}\p{L}/u;
+const SECRET = /[ %@=+&?#<>"\\{}|^`\p{C}]|[\p{L}\p{N}]{33}|\d{18}|\p{L}\d{7}|\d{7}\p{L}/u;
 /** Where letters and digits meet, or a capital follows a small letter. Random words have many of these. */
 const CHANGE = /\p{L}(?=\d)|\d(?=\p{L})|\p{Ll}(?=\p{Lu})/u;

@@ -181,8 +181,8 @@ function listenToScrolling(): () => void {
     lastMs = event.timeStamp;
     if (!turns) firstMs = lastMs;
     mode = unit;
-    turned += event.deltaY;
     turns++;
+    turned += event.deltaY;
   });
   return () => {
     settle();
@@ -205,7 +205,7 @@ function listenToKeys(): void {
       return;
     }
     if (event.isTrusted) entered = undefined;
-    const slot = held.get(name) ?? slots++ % 64;
+    const slot = held.get(name) ?? slots++ & 63;
     held.set(name, slot);
     reportEvent(EventCode.KeyDown, event, classifyKey(event), slot);
   });

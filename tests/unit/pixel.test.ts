@@ -99,6 +99,7 @@ describe('an address', () => {
     ['/a/9f86d081884c7d659a2feaa0c55ad015', '/a/…'],
     [`/a/${'z'.repeat(40)}`, '/a/…'],
     ['/users/ada@example.org/edit', '/users/…/edit'],
+    ['/users/ada%2540example.org/edit', '/users/…/edit'],
     ['/users/ada%40example.org/edit', '/users/…/edit'],
     ['/students/s1234567', '/students/…'],
     ['/call/+4915112345678', '/call/…'],

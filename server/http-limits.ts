@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { readTakenBytes, screenBody } from './node-http-internals';
+import { readHeldBytes, readTakenBytes, screenBody } from './node-http-internals';
 
 // Limits on what one client may use, so that slow, silent and endless requests leave room for others.
 
@@ -45,8 +45,17 @@ export function limitConnections(server: Server, limits: ConnectionLimits): Serv
   return server;
 }
 
-/** The open connections of each server, and how far their clients have read. */
-const openConnections = new WeakMap<Server, Map<Socket, { takenBytes: number; sinceMs: number }>>();
+/** How far a client has read. */
+interface Progress {
+  /** What the system has taken to send it, and since when it takes no more. */
+  takenBytes: number;
+  sinceMs: number;
+  /** What the system held when the client seemed silent for half of its time. */
+  heldBytes?: number;
+}
+
+/** The open connections of each server. */
+const openConnections = new WeakMap<Server, Map<Socket, Progress>>();
 
 /** Cuts all connections. Resets them: an answer without a length would end with the connection for a client of HTTP/1.0. */
 export function resetConnections(server: Server): void {
@@ -58,7 +67,7 @@ export function resetConnections(server: Server): void {
  * such a client sends restarts it.
  */
 function cutIdleReaders(server: Server, answerTimeoutMs: number, checkEveryMs: number): void {
-  const connections = new Map<Socket, { takenBytes: number; sinceMs: number }>();
+  const connections = new Map<Socket, Progress>();
   openConnections.set(server, connections);
   server.on('connection', (socket: Socket) => {
     connections.set(socket, { takenBytes: 0, sinceMs: performance.now() });
@@ -66,13 +75,30 @@ function cutIdleReaders(server: Server, answerTimeoutMs: number, checkEveryMs: n
   });
   const check = () => {
     const nowMs = performance.now();
-    for (const [socket, last] of connections) {
-      const takenBytes = readTakenBytes(socket);
-      if (socket.writableLength === 0 || takenBytes !== last.takenBytes)
-        connections.set(socket, { takenBytes, sinceMs: nowMs });
-      else if (nowMs - last.sinceMs > answerTimeoutMs) socket.resetAndDestroy();
+    const silent: Socket[] = [];
+    for (const [socket, { takenBytes, sinceMs, heldBytes }] of connections) {
+      const nowTakenBytes = readTakenBytes(socket);
+      if (socket.writableLength === 0 || nowTakenBytes !== takenBytes)
+        connections.set(socket, { takenBytes: nowTakenBytes, sinceMs: nowMs });
+      else if (nowMs - sinceMs > (heldBytes === undefined ? answerTimeoutMs / 2 : answerTimeoutMs)) silent.push(socket);
     }
+    if (silent.length > 0) void judgeSilent(silent, nowMs);
   };
+  /** A system that holds megabytes takes more only when a large part of them is read, for which a slow client may need minutes. */
+  async function judgeSilent(sockets: Socket[], nowMs: number) {
+    const before = sockets.map((socket) => connections.get(socket));
+    const held = await readHeldBytes(sockets);
+    for (const [index, socket] of sockets.entries()) {
+      const last = connections.get(socket);
+      // It has read on or is closed meanwhile.
+      if (!last || last !== before[index]) continue;
+      const heldBytes = held.get(socket);
+      if (heldBytes !== undefined && last.heldBytes !== undefined && heldBytes < last.heldBytes)
+        connections.set(socket, { takenBytes: last.takenBytes, sinceMs: nowMs });
+      else if (last.heldBytes !== undefined && nowMs - last.sinceMs > answerTimeoutMs) socket.resetAndDestroy();
+      else connections.set(socket, { ...last, heldBytes: heldBytes ?? Number.NEGATIVE_INFINITY });
+    }
+  }
   const timer = setInterval(check, checkEveryMs).unref();
   server.once('close', () => clearInterval(timer));
 }

@@ -1,3 +1,4 @@
+import { readFile, readlink } from 'node:fs/promises';
 import type { IncomingMessage, Server } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 
@@ -33,6 +34,30 @@ export function screenBody(request: IncomingMessage, accept: (piece: Uint8Array)
 export function readTakenBytes(socket: Socket): number {
   const { _handle: handle } = socket as Socket & { _handle: { bytesWritten: number; writeQueueSize: number } | null };
   return handle ? handle.bytesWritten - handle.writeQueueSize : socket.bytesWritten;
+}
+
+/** Columns of the system's tables of connections: the bytes that wait to be sent and to be read, and the socket's number. */
+const [QUEUES, NUMBER] = [4, 9];
+
+/**
+ * How many bytes the system holds for each socket because the other side has not taken them: it can be megabytes. Only Linux tells, by
+ * the number behind a socket's descriptor, which Node does not show. A socket of which nothing is known is absent.
+ */
+export async function readHeldBytes(sockets: Socket[]): Promise<Map<Socket, number>> {
+  const tables = ['/proc/self/net/tcp', '/proc/self/net/tcp6'].map((path) => readFile(path, 'latin1').catch(() => ''));
+  const rows = (await Promise.all(tables)).join('').split('\n');
+  const known = new Map<string, number>();
+  for (const columns of rows.map((row) => row.trim().split(/ +/)))
+    known.set(`socket:[${columns[NUMBER]}]`, Number.parseInt(columns[QUEUES]!, 16));
+  const held = new Map<Socket, number>();
+  await Promise.all(
+    sockets.map(async (socket) => {
+      const { _handle: handle } = socket as Socket & { _handle: { fd: number } | null };
+      const bytes = known.get(await readlink(`/proc/self/fd/${handle?.fd}`).catch(() => ''));
+      if (bytes !== undefined) held.set(socket, bytes);
+    }),
+  );
+  return held;
 }
 
 /**

@@ -2,12 +2,18 @@ import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { Agent, createServer, request, type Server } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { type AddressInfo, connect, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connect as connectTls, createServer as createTlsServer } from 'node:tls';
 import { expect } from 'vitest';
-import { answerHalfClosed, readTakenBytes, screenBody, stopListening } from '../../../server/node-http-internals';
+import {
+  answerHalfClosed,
+  readHeldBytes,
+  readTakenBytes,
+  screenBody,
+  stopListening,
+} from '../../../server/node-http-internals';
 import { refuseToWait } from '../../../server/platform/stderr-internals';
 import { readCertificateDates } from '../../../server/webhooks/tls-internals';
 import { describeReaches } from './reaches';
@@ -158,6 +164,25 @@ export function registerNodeReaches(): void {
             },
           );
         },
+
+      ...(process.platform === 'linux' && {
+        'the `_handle` of a socket has the descriptor by which Linux tells what it holds': () => {
+          let answered: Socket;
+          return withServer(
+            ({ socket }, response) => {
+              answered = socket;
+              response.end(Buffer.alloc(32 * 1024 * 1024));
+            },
+            async (_server, port) => {
+              const asked = request({ port }).end();
+              const [response] = await once(asked, 'response');
+              expect((await readHeldBytes([answered])).get(answered)).toBeGreaterThan(0);
+              for await (const _part of response);
+              expect(await readHeldBytes([new Socket()])).toEqual(new Map());
+            },
+          );
+        },
+      }),
     },
   );
 }

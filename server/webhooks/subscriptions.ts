@@ -232,7 +232,8 @@ async function assertFreeSlot(tx: Transaction, context: DomainContext, maxActive
     .from(webhookSubscriptions)
     .where(and(isLive(context), eq(webhookSubscriptions.enabled, true)));
   if (counted!.active < maxActive) return;
-  throw new ApiError('PLAN_LIMIT_REACHED', `The plan allows ${maxActive} active webhook subscriptions`);
+  const things = maxActive === 1 ? 'subscription' : 'subscriptions';
+  throw new ApiError('PLAN_LIMIT_REACHED', `The plan allows ${maxActive} active webhook ${things}`);
 }
 
 /** At the limit every create is refused, even of a disabled subscription (specification: Rule 4). */

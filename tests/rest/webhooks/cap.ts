@@ -13,12 +13,14 @@ export function registerCapTests(): void {
     });
 
     it.each([
-      ['pro', 1],
-      ['enterprise', 10],
-    ] as const)('on %s is %i active subscriptions', async (plan, cap) => {
+      ['pro', 1, '1 active webhook subscription'],
+      ['enterprise', 10, '10 active webhook subscriptions'],
+    ] as const)('on %s is %i active subscriptions, and the refusal says so', async (plan, cap, words) => {
       const owner = await server.createTenant(plan);
       for (let n = 0; n < cap; n++) expect((await create(owner, VALID)).status).toBe(200);
-      expectError(await create(owner, VALID), 'PLAN_LIMIT_REACHED');
+      const refusal = await create(owner, VALID);
+      expectError(refusal, 'PLAN_LIMIT_REACHED');
+      expect(refusal.body.error.message).toBe(`The plan allows ${words}`);
       expectError(await create(owner, DISABLED), 'PLAN_LIMIT_REACHED');
       expect((await list(owner)).body.data).toHaveLength(cap);
     });

@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net';
+import tls from 'node:tls';
 import postgres from 'postgres';
 
 // Everything that uses internals of postgres.js 3.4: its statements, its sockets and its parsers.
@@ -174,13 +175,37 @@ export type SocketOpener = (address: { host: string[]; port: number[] }) => Sock
 export function openSocket(url: string, opened: Set<WatchedSocket>): SocketOpener | null {
   if (/[,%]/.test(new URL(url).hostname)) return null;
   return ({ host: [host], port: [port] }) => {
-    const socket = Object.assign(connect({ host: host!, port: port! }), { askedAt: null, heardAt: performance.now() });
-    opened.add(socket);
-    watchEvents(socket, () => opened.delete(socket));
-    watchWrites(socket);
+    const socket = watchSocket(connect({ host: host!, port: port! }), opened);
+    ENCRYPTIONS.set(socket, (encrypted) => {
+      // What it does itself now concerns only the encrypted one, which ends it.
+      opened.delete(socket);
+      Object.assign(socket, { emit: Object.getPrototypeOf(socket).emit, write: Object.getPrototypeOf(socket).write });
+      watchSocket(encrypted, opened);
+    });
     // postgres.js reads the name that TLS verifies from the socket. It passes on no address, so Node would verify `localhost` instead.
     return Object.assign(socket, { host, port, _host: host });
   };
+}
+
+/** What is to be done when postgres.js encrypts a socket that we opened. */
+const ENCRYPTIONS = new WeakMap<object, (encrypted: Socket) => void>();
+
+// postgres.js makes the encrypted socket itself and uses it instead of ours: it is the one to watch and to close. Writes to it would fail
+// if ours was closed under it, and nobody listens to errors of ours any more.
+const { connect: connectTls } = tls;
+tls.connect = ((...args: Parameters<typeof connectTls>) => {
+  const encrypted = connectTls(...args);
+  const { socket } = Object(args[0]) as { socket?: Socket };
+  if (socket) ENCRYPTIONS.get(socket)?.(encrypted);
+  return encrypted;
+}) as typeof connectTls;
+
+function watchSocket(socket: Socket, opened: Set<WatchedSocket>): WatchedSocket {
+  const watched = Object.assign(socket, { askedAt: null, heardAt: performance.now() });
+  opened.add(watched);
+  watchEvents(watched, () => opened.delete(watched));
+  watchWrites(watched);
+  return watched;
 }
 
 /**

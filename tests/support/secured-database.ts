@@ -1,9 +1,48 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { createSecureContext, TLSSocket } from 'node:tls';
 
 export const readCertificate = (file: string) => readFileSync(`tests/support/certificates/${file}`, 'utf8');
+
+/** Starts a server that encrypts the way to a Postgres without TLS. `cut` ends all connections, `stop` takes no more. */
+export async function startEncryptedRelay(toPort: number) {
+  const secureContext = createSecureContext({
+    cert: readCertificate('self-signed.pem'),
+    key: readCertificate('self-signed.key'),
+  });
+  const peers = new Set<Socket>();
+  const server = createServer((peer) => {
+    peers.add(peer.on('error', () => {}).on('close', () => peers.delete(peer)));
+    peer.once('data', () => {
+      peer.write('S');
+      const secured = new TLSSocket(peer, { isServer: true, secureContext }).on('error', () => {});
+      const postgres = connect(toPort, '127.0.0.1').on('error', () => {});
+      secured.pipe(postgres).pipe(secured);
+      secured.on('close', () => postgres.destroy());
+    });
+  });
+  const listen = async (port: number) => {
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    return (server.address() as AddressInfo).port;
+  };
+  const port = await listen(0);
+  const cut = () => {
+    for (const peer of peers) peer.destroy();
+  };
+  return {
+    port,
+    cut,
+    restore: () => listen(port),
+    async stop() {
+      const closed = once(server, 'close');
+      server.close();
+      cut();
+      await closed;
+    },
+  };
+}
 
 /**
  * Starts a server that agrees to TLS as Postgres does, shows a certificate, and hangs up at the first message. Null: it goes on

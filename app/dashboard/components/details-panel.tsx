@@ -65,7 +65,9 @@ export function Facts({ facts }: { facts: [name: string, value: ReactNode][] }) 
       {facts.map(([name, value]) => (
         <div key={name} className="contents">
           <dt className="text-muted">{name}</dt>
-          <dd className="min-w-0 break-words">{value ?? <span className="text-faint">–</span>}</dd>
+          <dd className="min-w-0 break-words [&_time]:whitespace-normal">
+            {value ?? <span className="text-faint">–</span>}
+          </dd>
         </div>
       ))}
     </dl>

@@ -19,6 +19,19 @@ export function registerReadabilityTests(): void {
     expect(await measure()).toEqual(before.map((size) => size * 2));
   });
 
+  it.each(['/overview', '/settings?tab=integration', '/settings?tab=staff'])(
+    '%s fits a phone whose font is large',
+    async (path) => {
+      const page = await dashboard.visit(path, { role: 'admin', width: 390 });
+      const room = await page.evaluate(() => {
+        const root = document.documentElement;
+        root.style.setProperty('font-size', '24px');
+        return root.clientWidth - root.scrollWidth;
+      });
+      expect(room).toBe(0);
+    },
+  );
+
   it('a name from right to left that is cut shows its beginning', async () => {
     const user = { id: 'right-to-left', name: ARABIC };
     const facts = [started('right-to-left'), correlated('right-to-left', user.id, { user })];

@@ -134,7 +134,7 @@ function Shares({
       <ul className="space-y-2">
         {shares.map(({ name, value, color, filter, note }) => (
           <li key={name}>
-            <div className="flex items-baseline justify-between gap-3">
+            <div className="grid grid-cols-[minmax(2.5rem,1fr)_auto] items-baseline gap-3">
               {filter ? (
                 <Link
                   prefetch={false}
@@ -147,7 +147,7 @@ function Shares({
               ) : (
                 <CutText text={name} className="min-w-0" />
               )}
-              <span className="flex shrink-0 gap-3 text-muted">
+              <span className="flex flex-wrap justify-end gap-x-3 text-muted">
                 {note && <span>{note}</span>}
                 <Percent share={part(value)} />
                 <span className="min-w-10 text-right font-medium text-ink">

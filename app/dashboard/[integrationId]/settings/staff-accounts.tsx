@@ -69,7 +69,7 @@ function Accounts() {
   return (
     <div className="space-y-3">
       <div className="flex flex-wrap items-center justify-between gap-2">
-        <p className="min-w-64 flex-1 text-muted">
+        <p className="min-w-[min(16rem,100%)] flex-1 text-muted">
           Accounts see every integration. Viewers read, analysts review and change an integration’s own data, admins
           also manage keys, plans and staff.
         </p>

@@ -202,6 +202,15 @@ export async function intercept(page: Page, url: string, answer: (route: Route) 
   await page.unroute(probe);
 }
 
+/** Answers a call as the server does while its database cannot be reached. */
+export const answerOutage = (route: Route) => {
+  const data = { code: 'SERVICE_UNAVAILABLE', httpStatus: 503 };
+  return route.fulfill({
+    status: 503,
+    json: { error: { message: 'The service is temporarily unavailable', code: -32603, data } },
+  });
+};
+
 /** Waits until a page shows everything that it loads and React listens to all of its controls. */
 export async function settle(page: Page): Promise<void> {
   // At intervals, because a poll on every animation frame makes the browser draw every frame.

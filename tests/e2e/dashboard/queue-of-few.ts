@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { intercept, settle, waitForAnswers } from '../../support/dashboard';
+import { answerOutage, intercept, settle, waitForAnswers } from '../../support/dashboard';
 import { closed, scored, secondsAgo, started } from '../../support/facts';
 import { createGate } from '../../support/gate';
 import {
@@ -302,6 +302,29 @@ export function registerFewSessionTests(): void {
       await page.getByRole('button', { name: 'Undo' }).last().click();
       await page.getByText('Undone: 2 sessions').waitFor();
     });
+
+    it.each(['the notification', 'the key u'])(
+      'undoes several with %s at the second try, if the first one failed',
+      async (by) => {
+        const page = await dashboard.open({ role: 'admin', provokes: /status of 503/ });
+        await page.goto(`${dashboard.product.url}/dashboard/${id}/sessions?label=none`);
+        await settle(page);
+        await press(page, 'jxjx');
+        await page.getByRole('button', { name: 'Label as human …' }).click();
+        await page.getByRole('button', { name: 'Label 2 as human' }).click();
+        await page.getByText('Labelled human: 2 sessions').waitFor();
+        let tries = 0;
+        await intercept(page, '**/api/trpc/review.undoVerdicts*', (route) =>
+          tries++ === 0 ? answerOutage(route) : route.continue(),
+        );
+        await page.getByRole('button', { name: 'Undo' }).last().click();
+        await page.getByText('Not undone. The service is temporarily unavailable').waitFor();
+        if (by === 'the key u') await page.keyboard.press('u');
+        else await page.getByRole('button', { name: 'Undo' }).last().click();
+        await page.getByText('Undone: 2 sessions').waitFor();
+        await page.unrouteAll({ behavior: 'wait' });
+      },
+    );
 
     it('goes to the next and previous session of the queue, and of a list, on their pages', async () => {
       const page = await openReview(id);

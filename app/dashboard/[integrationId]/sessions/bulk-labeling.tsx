@@ -128,7 +128,10 @@ function useBulkLabeling({ labeling, onLabeled, onUndone }: Omit<BulkBarProps, '
       ),
     ]);
 
-  const undo = async (labeled: Awaited<ReturnType<typeof setVerdicts.mutateAsync>>['labeled']) => {
+  const undo = async (
+    labeled: Awaited<ReturnType<typeof setVerdicts.mutateAsync>>['labeled'],
+    offerAgain: () => () => void,
+  ) => {
     const verdicts = labeled.map(({ sessionId, labeledAt, previous }) => ({
       ...{ sessionId, labeledAt, previousLabeledAt: previous?.labeledAt ?? null },
     }));
@@ -141,7 +144,7 @@ function useBulkLabeling({ labeling, onLabeled, onUndone }: Omit<BulkBarProps, '
         await refresh(ids);
         toast({ text: `Undone: ${sessionsOf(undone.length)}` });
       } catch (error) {
-        toast({ text: `Not undone. ${describeError(error)}`, isError: true });
+        toast({ text: `Not undone. ${describeError(error)}`, isError: true, undo: offerAgain() });
         await refresh(ids);
       }
     });
@@ -162,7 +165,7 @@ function useBulkLabeling({ labeling, onLabeled, onUndone }: Omit<BulkBarProps, '
         if (labeled.length > 0)
           toast({
             text: `Labelled ${verdict}: ${sessionsOf(labeled.length)}`,
-            undo: labeling.noteBulk(ids, () => void undo(labeled)),
+            undo: labeling.noteBulk(ids, (offerAgain) => void undo(labeled, offerAgain)),
           });
       },
     );

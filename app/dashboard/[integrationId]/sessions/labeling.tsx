@@ -287,8 +287,11 @@ export function useLabeling({ onUndo, onRefused }: LabelingOptions = {}) {
     return true;
   };
 
-  /** Notes that several sessions were labelled together. Returns what undoes that once, which is also what `undo` does next. */
-  const noteBulk = (sessionIds: string[], undoBulk: () => void): (() => void) => {
+  /**
+   * Notes that several sessions were labelled together. Returns what undoes that once, which is also what `undo` does next. `undoBulk` gets
+   * what offers it again if it failed.
+   */
+  const noteBulk = (sessionIds: string[], undoBulk: (offerAgain: () => () => void) => void): (() => void) => {
     for (const step of steps.current) if (sessionIds.includes(step.before.id)) step.isUndoable = false;
     desk.offerReasons(null);
     let isUndone = false;
@@ -298,7 +301,11 @@ export function useLabeling({ onUndo, onRefused }: LabelingOptions = {}) {
         if (isUndone) return;
         isUndone = true;
         if (latestBulk.current === bulk) latestBulk.current = null;
-        undoBulk();
+        undoBulk(() => {
+          isUndone = false;
+          latestBulk.current ??= bulk;
+          return bulk.undo;
+        });
       },
     };
     latestBulk.current = bulk;

@@ -1,7 +1,7 @@
 import postgres from 'postgres';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { findLowerBound, findUpperBound } from '../../../server/domain/binomial-interval';
-import { intercept, type Look, settle } from '../../support/dashboard';
+import { answerOutage, intercept, type Look, settle } from '../../support/dashboard';
 import { createGate } from '../../support/gate';
 import { dashboard, prepareOnce, settings } from './shared-dashboard';
 
@@ -138,6 +138,28 @@ export function registerRateTests(): void {
       answer.open();
       const notifications = page.getByRole('region', { name: 'Notifications' });
       await notifications.getByText('bot from 72').waitFor();
+      await page.unrouteAll({ behavior: 'wait' });
+      await notifications.getByRole('button', { name: 'Undo' }).click();
+      await notifications.getByText('bot from 70').waitFor();
+    });
+
+    it('say next to cut points that cannot be read why they are not saved, until they are', async () => {
+      onTestFinished(resetThresholds);
+      const page = await visit({ role: 'admin', provokes: /status of 503/ });
+      await page.getByRole('spinbutton', { name: 'Bot from' }).fill('72');
+      const save = page.getByRole('button', { name: 'Save thresholds' });
+      await intercept(page, '**/api/trpc/riskThresholds.get*', (route) => answerOutage(route));
+      await save.click();
+      const fault = page.locator('form').getByRole('alert').getByText('The service is temporarily unavailable');
+      await fault.waitFor();
+      await page.unrouteAll({ behavior: 'wait' });
+      await save.click();
+      const notifications = page.getByRole('region', { name: 'Notifications' });
+      await notifications.getByText('bot from 72').waitFor();
+      await fault.waitFor({ state: 'detached' });
+      await intercept(page, '**/api/trpc/riskThresholds.update*', (route) => answerOutage(route));
+      await notifications.getByRole('button', { name: 'Undo' }).click();
+      await notifications.getByText('Not undone. The service is temporarily unavailable').waitFor();
       await page.unrouteAll({ behavior: 'wait' });
       await notifications.getByRole('button', { name: 'Undo' }).click();
       await notifications.getByText('bot from 70').waitFor();

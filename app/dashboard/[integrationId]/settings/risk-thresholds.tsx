@@ -122,21 +122,17 @@ function useSaving(onSaved: (moved: Partial<Thresholds>) => void) {
   const toast = useToast();
   const update = useMutation(trpc.riskThresholds.update.mutationOptions());
   const stored = trpc.riskThresholds.get.queryOptions({});
-  const [isReading, setReading] = useState(false);
+  const [isSaving, setSaving] = useState(false);
+  const [error, setError] = useState<unknown>(null);
   const save = async (moved: Partial<Thresholds>, undone?: Thresholds) => {
-    setReading(true);
-    const before = await readNow(queryClient, stored)
-      .catch((error: unknown) => {
-        toast({ text: describeError(error), isError: true });
-        return null;
-      })
-      .finally(() => setReading(false));
-    if (before === null) return;
-    if (undone && Object.keys(listMoved(undone, before)).some((cut) => cut in moved))
-      return toast({ text: 'Somebody has moved the cut point since, so it stays', isError: true });
-    const next = { ...before, ...moved };
+    setSaving(true);
+    setError(null);
     // A promise, because callbacks of `mutate` are not called any more when somebody has left the page, and undoes from there.
     try {
+      const before = await readNow(queryClient, stored);
+      if (undone && Object.keys(listMoved(undone, before)).some((cut) => cut in moved))
+        return toast({ text: 'Somebody has moved the cut point since, so it stays', isError: true });
+      const next = { ...before, ...moved };
       const after = await update.mutateAsync(next);
       queryClient.setQueryData(stored.queryKey, after);
       // Classes show on every page.
@@ -149,10 +145,17 @@ function useSaving(onSaved: (moved: Partial<Thresholds>) => void) {
       });
     } catch (failure) {
       // The page shows why it could not be saved.
-      if (undone) toast({ text: `Not undone. ${describeError(failure)}`, isError: true });
+      if (undone)
+        toast({
+          text: `Not undone. ${describeError(failure)}`,
+          ...{ isError: true, undo: () => void save(moved, undone) },
+        });
+      else setError(failure);
+    } finally {
+      setSaving(false);
     }
   };
-  return { save, isSaving: isReading || update.isPending, error: update.error };
+  return { save, isSaving, error };
 }
 
 /** How many sessions would change class, by direction. */

@@ -222,7 +222,7 @@ describe('the evidence report', () => {
         thresholds: { mediumAt: 30, botAt: 95 },
       },
       label: { verdict: 'bot', confidence: 'high', notes: 'Seen twice', labeledAt: instant, labeledBy: analyst.email },
-      laboratory: { ruleSetVersion: RULE_SET_VERSION, people: { count: 0, of: 360 } },
+      laboratory: { ruleSetVersion: RULE_SET_VERSION, people: { count: 0, of: laboratory.people.of } },
       scores: { list: [{ botScore: 0.91, detectionFlags: flags }, { botScore: 0.5 }], hasMore: false },
       verdicts: {
         list: [

@@ -243,7 +243,7 @@ function watchEvents(socket: WatchedSocket, onEnd: () => void): void {
 
 /**
  * Reads the text of an error that ends a piece of data, which is the last one before Postgres or a pooler ends a connection. postgres.js
- * keeps it until the server is ready for the next statement, which it never is. Null if there is none, or the connection is encrypted.
+ * keeps it until the server is ready for the next statement, which it never is. Null if there is none.
  */
 function readRefusal(piece: Buffer): string | null {
   for (let at = 0; at + MESSAGE_HEAD <= piece.length; ) {

@@ -5,7 +5,7 @@ import { createSecureContext, TLSSocket } from 'node:tls';
 
 export const readCertificate = (file: string) => readFileSync(`tests/support/certificates/${file}`, 'utf8');
 
-/** Starts a server that encrypts the way to a Postgres without TLS. `cut` ends all connections, `stop` takes no more. */
+/** Starts a server that encrypts the way to a Postgres without TLS. `stop` ends all connections and takes no more. */
 export async function startEncryptedRelay(toPort: number) {
   const secureContext = createSecureContext({
     cert: readCertificate('self-signed.pem'),
@@ -28,17 +28,13 @@ export async function startEncryptedRelay(toPort: number) {
     return (server.address() as AddressInfo).port;
   };
   const port = await listen(0);
-  const cut = () => {
-    for (const peer of peers) peer.destroy();
-  };
   return {
     port,
-    cut,
     restore: () => listen(port),
     async stop() {
       const closed = once(server, 'close');
       server.close();
-      cut();
+      for (const peer of peers) peer.destroy();
       await closed;
     },
   };

@@ -381,8 +381,11 @@ describe('the end of a session', () => {
     await expect.poll(async () => (await getSessions(own))[0]?.status).toBe('Scored');
     const [session] = await getSessions(own);
     expect(session.botScore).toBeGreaterThan(0.9);
+    const { query } = server.database.db;
+    const isClosed = 'select closed_at is not null as "isClosed" from collected_sessions where integration_id = $1';
+    await expect.poll(() => query(isClosed, [own.integrationId])).toEqual([{ isClosed: true }]);
     // As when its trace is removed, which is earlier than the session.
-    await server.database.db.query('delete from collected_sessions where integration_id = $1', [own.integrationId]);
+    await query('delete from collected_sessions where integration_id = $1', [own.integrationId]);
     tab.navigate();
     tab.token = undefined;
     expect((await tab.send({ e: ORDINARY, u: { id: 'u-other' } })).status).toBe(200);

@@ -18,7 +18,7 @@ export const BUCKET_CHOICES: { groupBy: Analytics['groupBy']; name: string }[] =
  */
 export function readWindow(search: URLSearchParams) {
   const period = PERIOD_CHOICES.find((choice) => choice.period === search.get('period'))?.period ?? '7d';
-  const groupBy = BUCKET_CHOICES.find((choice) => choice.groupBy === search.get('groupBy'))?.groupBy;
-  const isPossible = groupBy && !(period === '24h' && groupBy === 'week');
-  return { period, groupBy: isPossible ? groupBy : period === '24h' ? ('hour' as const) : ('day' as const) };
+  const chosen = BUCKET_CHOICES.find((choice) => choice.groupBy === search.get('groupBy'))?.groupBy;
+  const usual = period === '24h' ? ('hour' as const) : ('day' as const);
+  return { period, groupBy: chosen === undefined || (period === '24h' && chosen === 'week') ? usual : chosen };
 }
